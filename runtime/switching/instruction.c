@@ -178,7 +178,7 @@ static int64_t distance(const struct reading *r, unsigned size)
 	return (int32_t)value;
 }
 
-static enum ep_step_kind kind_of(const struct reading *r, uint8_t modrm)
+static enum ep_code_step_kind kind_of(const struct reading *r, uint8_t modrm)
 {
 	if (r->vector)
 		return EP_STEP_NEXT;
@@ -209,7 +209,7 @@ static enum ep_step_kind kind_of(const struct reading *r, uint8_t modrm)
 	}
 }
 
-unsigned ep_step_read(const uint8_t *code, size_t size, uint64_t address, struct ep_step *out)
+unsigned ep_code_step(const uint8_t *code, size_t size, uint64_t address, struct ep_code_step *out)
 {
 	struct reading r = {.code = code, .size = size};
 	unsigned form, tail;
@@ -226,7 +226,7 @@ unsigned ep_step_read(const uint8_t *code, size_t size, uint64_t address, struct
 	if (!has(&r, tail) || r.at + tail > 15)
 		return 0;
 	r.at += tail;
-	*out = (struct ep_step){.size = (unsigned)r.at, .kind = kind_of(&r, modrm)};
+	*out = (struct ep_code_step){.size = (unsigned)r.at, .kind = kind_of(&r, modrm)};
 	if (out->kind == EP_STEP_BRANCH || out->kind == EP_STEP_JUMP)
 		out->target = address + r.at + (uint64_t)distance(&r, tail);
 	return out->size;

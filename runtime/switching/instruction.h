@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ep_step_kind {
+enum ep_code_step_kind {
 	EP_STEP_NEXT,     /* the next one, or a call that returns there */
 	EP_STEP_BRANCH,   /* the next one or `target` */
 	EP_STEP_JUMP,     /* `target` */
@@ -17,14 +17,14 @@ enum ep_step_kind {
 	EP_STEP_END,      /* nowhere in this function: ret, ud2, hlt, int3 */
 };
 
-struct ep_step {
+struct ep_code_step {
 	unsigned size; /* bytes */
-	enum ep_step_kind kind;
+	enum ep_code_step_kind kind;
 	uint64_t target; /* EP_STEP_BRANCH, EP_STEP_JUMP */
 };
 
 /* The instruction that lies at `address`; `code` has `size` bytes of it and what follows. 0: none
  * that is known, or it is longer; *out is undefined then. */
-unsigned ep_step_read(const uint8_t *code, size_t size, uint64_t address, struct ep_step *out);
+unsigned ep_code_step(const uint8_t *code, size_t size, uint64_t address, struct ep_code_step *out);
 
 #endif

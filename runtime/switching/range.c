@@ -131,7 +131,7 @@ static uint64_t first_of(const struct ep_place *place, uint64_t low)
 static bool are_nops(uint64_t from, uint64_t to)
 {
 	uint8_t code[NOPS];
-	struct ep_step step;
+	struct ep_code_step step;
 
 	if (to - from > NOPS || !ep_memory_read(from, code, to - from))
 		return false;
@@ -140,7 +140,7 @@ static bool are_nops(uint64_t from, uint64_t to)
 
 		while (one < code + (to - from) - 1 && (*one == 0x66 || *one == 0x2e))
 			one++;
-		if (!ep_step_read(code + at, to - from - at, from + at, &step) ||
+		if (!ep_code_step(code + at, to - from - at, from + at, &step) ||
 		    !(*one == 0x90 || (one[0] == 0x0f && one[1] == 0x1f) || is_landing_pad(one)))
 			return false;
 	}
@@ -195,7 +195,7 @@ struct walk {
 
 /* A jump back into it is its own, even behind what seemed to be its end (cases of a switch); but
  * other functions call it by its first byte. */
-static void follow(struct walk *walk, const struct ep_step *step)
+static void follow(struct walk *walk, const struct ep_code_step *step)
 {
 	bool direct = step->kind == EP_STEP_BRANCH || step->kind == EP_STEP_JUMP;
 	uint64_t next = walk->at + step->size;
@@ -213,11 +213,12 @@ static void follow(struct walk *walk, const struct ep_step *step)
 }
 
 /* A hook that is jumped to begins with a `ret` while it is off: all of its bytes are there. */
-static unsigned length(const uint8_t *code, size_t size, uint64_t address, struct ep_step *step)
+static unsigned length(const uint8_t *code, size_t size, uint64_t address,
+		       struct ep_code_step *step)
 {
 	struct ep_place place;
 
-	if (!ep_step_read(code, size, address, step))
+	if (!ep_code_step(code, size, address, step))
 		return 0;
 	if (code[0] == 0xc3 && ep_site_at(address, &place))
 		step->size = (unsigned)ep_place_size(&place);
@@ -228,7 +229,7 @@ static uint64_t end_of(const struct own *own, uint64_t limit)
 {
 	struct walk walk = {own->first, own->place, limit, own->first, 0, 0};
 	uint8_t code[PIECE + LONGEST];
-	struct ep_step step;
+	struct ep_code_step step;
 
 	while (walk.at < limit) {
 		uint64_t from = walk.at;

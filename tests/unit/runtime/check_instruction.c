@@ -9,7 +9,7 @@
 static const struct {
 	const char *bytes; /* one instruction */
 	unsigned size;
-	enum ep_step_kind kind;
+	enum ep_code_step_kind kind;
 	uint64_t target;
 } all[] = {
 	{"\x90", 1, EP_STEP_NEXT, 0},
@@ -50,11 +50,11 @@ static const struct {
 START_TEST(an_instruction_is_as_long_as_it_is_and_leads_where_it_does)
 {
 	uint8_t code[32];
-	struct ep_step step;
+	struct ep_code_step step;
 
 	memset(code, 0xff, sizeof(code));
 	memcpy(code, all[_i].bytes, all[_i].size);
-	ck_assert_uint_eq(ep_step_read(code, sizeof(code), 0x1000, &step), all[_i].size);
+	ck_assert_uint_eq(ep_code_step(code, sizeof(code), 0x1000, &step), all[_i].size);
 	ck_assert_uint_eq(step.size, all[_i].size);
 	ck_assert_int_eq(step.kind, all[_i].kind);
 	ck_assert_uint_eq(step.target, all[_i].target);
@@ -63,14 +63,14 @@ END_TEST
 
 START_TEST(one_that_is_cut_off_is_none)
 {
-	struct ep_step step;
+	struct ep_code_step step;
 
 	for (unsigned size = 0; size < all[_i].size; size++) {
 		/* A prefix less is another instruction; a whole one never reads beyond. */
 		uint8_t *code = malloc(size + 1);
 
 		memcpy(code, all[_i].bytes, size);
-		ck_assert_uint_eq(ep_step_read(code, size, 0x1000, &step), 0);
+		ck_assert_uint_eq(ep_code_step(code, size, 0x1000, &step), 0);
 		free(code);
 	}
 }
@@ -79,9 +79,9 @@ END_TEST
 START_TEST(what_no_compiler_writes_is_none)
 {
 	static const uint8_t bytes[][4] = {{0x06}, {0x60}, {0x9a}, {0xea}, {0xd5}, {0x0f, 0x0a}};
-	struct ep_step step;
+	struct ep_code_step step;
 
-	ck_assert_uint_eq(ep_step_read(bytes[_i], 4, 0, &step), 0);
+	ck_assert_uint_eq(ep_code_step(bytes[_i], 4, 0, &step), 0);
 }
 END_TEST
 
