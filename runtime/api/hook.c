@@ -78,6 +78,7 @@ void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place)
 		ep_ring_start_here(tls);
 	if (ep_ring_gate(tls) & EP_GATE_FLIP) {
 		ep_everything_visit(place, word & EP_ADDRESS_MASK);
+		ep_budget_visit();
 		return;
 	}
 	if (ep_settings.counting) {

@@ -81,6 +81,12 @@
 #define TRIFLE 100 /* what has less than this part of that is left alone */
 #define ROOM   75
 
+/* After the last step, all off: looks a second whether all may come back; on for so many times as
+ * long it begins anew. */
+#define LEFT_LOOKS 100
+#define LEFT_MOST  64
+#define FORGIVEN   4
+
 /* By a thread's place in the table of threads; only that thread writes. */
 static struct thread {
 	uint32_t serial; /* whose: places are given again */
@@ -93,7 +99,8 @@ static struct thread {
 	uint64_t cpu;     /* ns of its CPU time at its last look */
 } threads[THREADS];
 
-static uint64_t busy; /* TSC since when, 0: nobody is at it */
+static uint64_t return_look; /* TSC, when all is off */
+static uint64_t busy;        /* TSC since when, 0: nobody is at it */
 
 /* What only the holder of `busy` touches. */
 static struct {
@@ -124,8 +131,11 @@ static struct {
 	uint64_t own;                  /* TSC cycles of our own work that no account has had yet */
 	struct ep_cost_account work;   /* what choosing and switching may take */
 	struct ep_cost_account debt;   /* below zero: all that was more than the budget */
-	unsigned queued, next;         /* functions that are to go off */
-	uint64_t rate_cycles;          /* … that their calls were counted in */
+	uint64_t left_for;     /* ns of CPU time that everything is off after the last step */
+	uint64_t returns;      /* … and the process's CPU time when it comes back */
+	uint64_t returned;     /* … when it came back last, 0 never */
+	unsigned queued, next; /* functions that are to go off */
+	uint64_t rate_cycles;  /* … that their calls were counted in */
 	struct ep_choice_victim queue[EP_CHOICE_MOST];
 } ledger;
 static struct ep_choice choice;
@@ -551,6 +561,38 @@ static bool is_hopeless(void)
 	       (ledger.work.balance <= 0 || ep_switches_full());
 }
 
+/* What the last step spared, and what the next one has to spend: an account that is as at the
+ * start. */
+static void begin_anew(uint64_t tsc)
+{
+	ledger.account.balance = ledger.debt.balance = 0;
+	ledger.work.balance = ledger.work.most;
+	ledger.late_cost = ledger.late_work = ledger.share = 0;
+	ledger.window_cost = ledger.window_work = 0;
+	ledger.settled = 0;
+	ledger.queued = ledger.next = 0;
+	ledger.quiet = ledger.in_vain = 0;
+	ledger.changed = ledger.spent = tsc;
+}
+
+/*
+ * To find out what costs too much, and that it is too much, takes OWN_CREDIT and DEBT. So
+ * everything comes back when the process has had the CPU time that the budget allows as much for;
+ * soon off again, it is off for twice as long, up to 64 times.
+ */
+static void note_left(void)
+{
+	uint64_t now = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t least = (OWN_CREDIT + DEBT) * MILLION / ep_settings.budget;
+
+	if (!ledger.returned || now - ledger.returned > FORGIVEN * ledger.left_for)
+		ledger.left_for = least;
+	else if (ledger.left_for < least * LEFT_MOST)
+		ledger.left_for *= 2;
+	ledger.returns = now + ledger.left_for;
+	__atomic_store_n(&return_look, ep_tsc() + ledger.second / LEFT_LOOKS, __ATOMIC_RELAXED);
+}
+
 static bool is_due(bool looked, uint64_t tsc)
 {
 	if (ep_probation_ripe(&probation, tsc))
@@ -581,8 +623,8 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 	if (!ep_settings.budget || !ep_flip_possible())
 		return;
 	if (is_hopeless() && ep_everything_leave()) {
-		ledger.debt.balance = 0;
-		ledger.work.balance = ledger.work.most;
+		begin_anew(tsc);
+		note_left();
 		return;
 	}
 	if (!is_due(look, tsc))
@@ -624,6 +666,23 @@ void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 	if ((!look && !ledger.queued && !probation.trials) || !begin_work(tsc))
 		return;
 	work(tls, thread, look, tsc);
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+void ep_budget_visit(void)
+{
+	uint64_t tsc = ep_tsc(), begin;
+
+	if (tsc < __atomic_load_n(&return_look, __ATOMIC_RELAXED) || !ep_settings.budget ||
+	    !ep_everything_is_left() || !begin_work(tsc))
+		return;
+	__atomic_store_n(&return_look, tsc + ledger.second / LEFT_LOOKS, __ATOMIC_RELAXED);
+	begin = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
+	if (begin >= ledger.returns && ep_everything_return()) {
+		begin_anew(ep_tsc());
+		ledger.returned = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
+		ledger.own = ep_clock_cycles(ledger.returned - begin);
+	}
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -683,8 +742,10 @@ void ep_budget_before_fork(void)
 	uint64_t tsc = ep_tsc();
 	unsigned turns = 0;
 
-	if (!ep_switches() || !ep_settings.budget || !ep_flip_possible() ||
-	    !ep_inherits_nothing() || !begin_work(tsc))
+	if (!ep_switches() || !ep_settings.budget || !ep_flip_possible() || !ep_inherits_nothing())
+		return;
+	ep_budget_visit();
+	if (!begin_work(tsc))
 		return;
 	while (turns < HEARD_MOST / AT_ONCE && hear(tsc))
 		turns++;
@@ -711,6 +772,9 @@ void ep_budget_start(void)
 	ledger.late_cost = ledger.late_work = ledger.share = ledger.marks_share = 0;
 	ep_budget_thin = 0;
 	ledger.sched = ledger.sched_cpu = ledger.sched_share = 0;
+	/* A child's CPU time begins anew. */
+	ledger.returns = ledger.left_for;
+	ledger.returned = 0;
 	/* What its parent would try now is its parent's to try. */
 	ledger.trial_again = ledger.second_begun + ep_clock_cycles(TRIAL_AGAIN);
 	if (epitaph_root.generation)

@@ -22,6 +22,10 @@ void ep_budget_start(void);
  * it: some 10 us for each function, once, so that a fork may come 20 ms later. Signal safe. */
 void ep_budget_before_fork(void);
 
+/* A hook ran though everything is off for the budget: some ns, but when it is time to try again
+ * with everything on: see budget.c. Signal safe. */
+void ep_budget_visit(void);
+
 /*
  * Marks (exceptions, jumps: record/mark.h) cost, too, and more than a call does. `ns`: what they
  * have cost the calling thread, or, where it is not 0, what `spared` of them would have that were

@@ -4,6 +4,7 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/inherit.h"
+#include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
 #include "runtime/lib/text.h"
 #include "runtime/sled_code.h"
@@ -21,10 +22,15 @@
 /* After as many of a place the hooks of its page go off: what runs less often costs less than to
  * change it, and a process that is soon over has changed nothing. */
 #define VISITS     200
-#define HEARD_MOST 64     /* functions of children, at a time */
-#define FORKS_FEW  3      /* of who is no server */
-#define SEGMENTS   32     /* of code, of a server */
-#define VAIN_MOST  100000 /* visits of hooks that cannot be changed, until all are left alone */
+#define HEARD_MOST 64 /* functions of children, at a time */
+#define FORKS_FEW  3  /* of who is no server */
+#define SEGMENTS   32 /* of code, of a server */
+/* Everything that went off for the budget is to come back: what runs seldom stays in the code, and
+ * asks when. Visits a second that all of it may have, 0.1 % of a processor; and of a place whose
+ * page goes off, how many make that it goes, too. */
+#define SELDOM    16000
+#define SPARED    (VISITS / 8)
+#define VAIN_MOST 100000 /* visits of hooks that cannot be changed, until all are left alone */
 
 /* ---- by visits of hooks ---- */
 
@@ -37,6 +43,53 @@ bool ep_everything_is_off(void)
 {
 	return (__atomic_load_n(&ep_arena->gate, __ATOMIC_SEQ_CST) &
 		(EP_GATE_OFF | EP_GATE_FLIP)) == (EP_GATE_OFF | EP_GATE_FLIP);
+}
+
+bool ep_everything_is_left(void)
+{
+	const struct ep_switches *head = ep_switches();
+
+	return head && head->all_budget && head->all_budget == head->all_count &&
+	       ep_everything_is_off();
+}
+
+static uint8_t *visits_of(uint64_t address)
+{
+	return &visits[(address ^ address >> 12) % BUCKETS];
+}
+
+/* A hook that is jumped to comes by its caller's place: that may be any. */
+static bool runs_seldom(const struct ep_place *place)
+{
+	unsigned returns_behind = EP_SITE_CODE_SIZE;
+
+	if (place->kind == EP_SITE_JUMP)
+		return false;
+	if (place->kind == EP_SITE_XRAY_EXIT)
+		returns_behind = EP_SLED_CODE_SIZE - 1;
+	else if (place->kind == EP_SITE_XRAY_ENTRY)
+		returns_behind = place->is_return ? EP_SLED_CODE_SIZE : EP_SITE_CODE_SIZE + 1;
+	return *visits_of(place->place + returns_behind) < SPARED;
+}
+
+/* Racy likewise. */
+static struct {
+	uint64_t begun, count;
+} left_visits;
+
+/* All that is left in the code runs seldom enough to stay there. */
+static bool all_run_seldom(void)
+{
+	uint64_t now = ep_tsc(), second = ep_clock_cycles(1000000000);
+	uint64_t since = now - left_visits.begun;
+	bool seldom = ++left_visits.count <= ep_mul_div(since, SELDOM, second + 1) + VISITS;
+
+	if (since > second) {
+		left_visits.begun = now;
+		left_visits.count = 0;
+		ep_bytes_zero(visits, sizeof(visits));
+	}
+	return seldom;
 }
 
 static void leave_code_alone(void)
@@ -89,6 +142,8 @@ static bool leave_page(struct ep_flip *flip, uint64_t start, uint64_t end, uint6
 	size_t count, changed;
 	const struct ep_place *list = ep_window_open(start, end, last, &count);
 
+	if (list && ep_everything_is_left())
+		count = ep_window_spare(runs_seldom);
 	for (size_t i = 0; list && i < count; i++)
 		if (!ep_site_switch_note(&list[i], EP_OFF_ALL, true))
 			return false;
@@ -196,19 +251,26 @@ static void find_and_visit(uint64_t address, uint64_t function)
 		ep_family_tell(EP_FAMILY_VISITED, function, 0);
 }
 
-void ep_everything_visit(uint64_t address, uint64_t function)
+static void come_often(uint64_t address, uint64_t function)
 {
-	uint8_t *seen = &visits[(address ^ address >> 12) % BUCKETS];
-
-	if (++*seen < VISITS)
-		return;
-	*seen = 0;
 	if (!ep_switches())
 		leave_code_alone();
 	else if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address)
 		come_in_vain();
 	else if (!ep_turn_is_taken() && ep_inherits_nothing())
 		find_and_visit(address, function);
+}
+
+void ep_everything_visit(uint64_t address, uint64_t function)
+{
+	bool seldom = ep_everything_is_left() && all_run_seldom();
+	uint8_t *seen = visits_of(address);
+
+	if (++*seen < VISITS)
+		return;
+	if (!seldom)
+		come_often(address, function);
+	*seen = 0;
 }
 
 /* ---- for the children of a server ---- */
@@ -265,8 +327,8 @@ static void leave_all(void)
  */
 void ep_everything_before_fork(void)
 {
-	if (!ep_switches() || !ep_everything_is_off() || ++server.forks < FORKS_FEW ||
-	    !ep_inherits_nothing() || !ep_turn_try())
+	if (!ep_switches() || !ep_everything_is_off() || ep_everything_is_left() ||
+	    ++server.forks < FORKS_FEW || !ep_inherits_nothing() || !ep_turn_try())
 		return;
 	if (server.number != ep_switches()->all_count) {
 		server.number = ep_switches()->all_count;
@@ -346,6 +408,18 @@ bool ep_everything_leave(void)
 	ep_site_switch_publish();
 	ep_turn_end();
 	return on;
+}
+
+bool ep_everything_return(void)
+{
+	if (!ep_everything_is_left() || ep_overwritten() || !ep_inherits_nothing() ||
+	    !ep_turn_try())
+		return false;
+	if (ep_everything_is_left())
+		switch_on();
+	ep_site_switch_publish();
+	ep_turn_end();
+	return true;
 }
 
 void ep_everything_begin(void)

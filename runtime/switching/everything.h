@@ -17,6 +17,13 @@ void ep_everything_switch(bool off);
 /* Everything goes off for the budget, at once; waits for nobody. False: nothing changed. */
 bool ep_everything_leave(void);
 
+/* It is off for that, and code is changed for it. What runs seldom stays in the code, so that there
+ * are visits. */
+bool ep_everything_is_left(void);
+
+/* It comes back from that, as by ep_everything_switch; waits for nobody. False: it did not. */
+bool ep_everything_return(void);
+
 /* Everything is off, and code is changed for it. */
 bool ep_everything_is_off(void);
 

@@ -6,6 +6,9 @@
 #include "runtime/switching/undumped.h"
 
 #define SITES_MOST 1024 /* at once */
+/* Of so many the last one is changed some 10 us after all were read; of more each is read again
+ * just before: a debugger may come in between, or the code go. */
+#define FRESH_MOST 32
 
 static struct ep_place places[SITES_MOST];
 
@@ -36,12 +39,20 @@ bool ep_site_switch_apply(struct ep_flip *flip, struct ep_hook_site *site)
 	return changed;
 }
 
+/* `fresh`: what lies there was seen a moment ago. */
 static bool set_site(struct ep_flip *flip, const struct ep_place *place, enum ep_site_reason reason,
-		     bool off)
+		     bool off, bool fresh)
 {
 	struct ep_hook_site *site = ep_site_switch_note(place, reason, off);
+	bool changed;
 
-	return site && ep_site_switch_apply(flip, site);
+	if (!site)
+		return false;
+	if (!fresh)
+		return ep_site_switch_apply(flip, site);
+	changed = ep_site_apply_seen(flip, site, place->is_off, is_off_outside);
+	ep_switches()->flips += changed;
+	return changed;
 }
 
 static void set_places(struct ep_flip *flip, size_t count, enum ep_site_reason reason, bool off,
@@ -51,7 +62,8 @@ static void set_places(struct ep_flip *flip, size_t count, enum ep_site_reason r
 	for (unsigned turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < count; i++)
 			if (places[i].is_return == (turn == (unsigned)off))
-				sum->changed += set_site(flip, &places[i], reason, off);
+				sum->changed += set_site(flip, &places[i], reason, off,
+							 count <= FRESH_MOST);
 }
 
 void ep_site_switch(struct ep_flip *flip, uint64_t start, uint64_t end, enum ep_site_reason reason,

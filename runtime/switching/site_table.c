@@ -131,6 +131,18 @@ bool ep_site_apply(struct ep_flip *flip, struct ep_hook_site *site,
 	return changed;
 }
 
+bool ep_site_apply_seen(struct ep_flip *flip, struct ep_hook_site *site, bool seen_off,
+			bool (*is_off_outside)(uint64_t place))
+{
+	bool off = is_off(site, is_off_outside), changed = false;
+
+	if (seen_off != off)
+		changed = ep_flip_write(flip, site->place, ep_site_byte(site->kind, off));
+	if (is_off(site, is_off_outside) != off)
+		changed |= ep_site_apply(flip, site, is_off_outside);
+	return changed;
+}
+
 void ep_site_forget(uint64_t start, uint64_t end)
 {
 	for (uint64_t i = 0; i < used; i++) {

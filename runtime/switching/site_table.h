@@ -29,6 +29,10 @@ void ep_site_set(struct ep_hook_site *site, enum ep_site_reason reason, bool off
 bool ep_site_apply(struct ep_flip *flip, struct ep_hook_site *site,
 		   bool (*is_off_outside)(uint64_t place));
 
+/* The same of one whose code was seen a moment ago: without another look at it. */
+bool ep_site_apply_seen(struct ep_flip *flip, struct ep_hook_site *site, bool seen_off,
+			bool (*is_off_outside)(uint64_t place));
+
 /* Sites in [start, end) are no more. */
 void ep_site_forget(uint64_t start, uint64_t end);
 

@@ -29,6 +29,17 @@ const struct ep_place *ep_window_open(uint64_t start, uint64_t end, uint64_t las
 	return window.places;
 }
 
+size_t ep_window_spare(bool (*spares)(const struct ep_place *place))
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < window.count; i++)
+		if (!spares(&window.places[i]))
+			window.places[kept++] = window.places[i];
+	window.count = kept;
+	return kept;
+}
+
 /* The bytes from the first that is changed to the last one; how many sites were on. */
 static size_t change(size_t *first, size_t *last)
 {

@@ -22,6 +22,9 @@
  * `last`. The list is valid until the next call; NULL: it cannot be read. */
 const struct ep_place *ep_window_open(uint64_t start, uint64_t end, uint64_t last, size_t *count);
 
+/* Those of them that `spares` are none of the list from now on; how many are left. */
+size_t ep_window_spare(bool (*spares)(const struct ep_place *place));
+
 /* All of those become what is off; *changed: how many were on. False: nothing was written. */
 bool ep_window_off(struct ep_flip *flip, size_t *changed);
 

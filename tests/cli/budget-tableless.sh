@@ -3,7 +3,7 @@
 # Code without unwind tables: one function goes off, and nothing of the others, by name, where a part of another function lies
 # behind it, by all methods of instrumentation; and for the budget, where the story around the hot function stays, and the
 # report, status and info name it.
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export EPITAPH_SCHED=off EPITAPH_MEMORY=4M
@@ -47,15 +47,12 @@ each() { # COMPILER FLAGS...
 }
 
 each gcc
-each gcc -static
-each clang
-each clang -epitaph-method=xray
-names gcc -fcf-protection=full -Os
+each clang -epitaph-method=xray -static
+names gcc -static -fcf-protection=full -Os
 names gcc -epitaph-method=finstrument
 names gcc -epitaph-method=finstrument -no-pie -fno-pie
-names gcc -Wl,--no-eh-frame-hdr
-names gcc -fpatchable-function-entry=5
-names clang -epitaph-method=xray -static
+names gcc -Wl,--no-eh-frame-hdr -fpatchable-function-entry=5
+names clang
 
 # While it runs: who looks from outside sees the same.
 build gcc prog

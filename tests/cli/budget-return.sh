@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Everything is off as the last step of the budget: when the program has done something else for long enough, all comes back by
+# itself, and is in the history.
+# timeout: 300
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+unset EPITAPH_BUDGET
+export EPITAPH_SCHED=off EPITAPH_MEMORY=4M
+
+{
+	echo '#include <signal.h>'
+	echo '#include <stdlib.h>'
+	echo '#include <time.h>'
+	echo '#include <unistd.h>'
+	echo 'volatile int total; volatile sig_atomic_t more = 1;'
+	echo 'static void stop(int signal) { (void)signal; more = 0; }'
+	for ((i = 0; i < 1000; i++)); do echo "__attribute__((noinline)) void part$i(int x) { total += x; }"; done
+	echo '__attribute__((noinline)) void round(void) {'
+	for ((i = 0; i < 1000; i++)); do echo "part$i($i);"; done
+	echo '}'
+	# A call now and then, and much of its own to do.
+	echo '__attribute__((noinline)) void later(int x) { for (int i = 0; i < 3000000; i++) total += x; }'
+	echo 'int main(void) { alarm(250); signal(SIGUSR1, stop); while (more) round();'
+	echo 'for (;;) later(3); }'
+} >many.c
+"$BIN/epitaph-cc" -O1 -fno-builtin many.c -o many
+./many &
+pid=$!
+trap 'kill $pid 2>/dev/null || true' EXIT
+until "$EPITAPH" control $pid status >status && grep -q '^off .*: it cost more than EPITAPH_BUDGET' status; do
+	kill -0 $pid || { say 'it is over, and nothing went off'; exit 1; }
+	sleep 0.05
+done
+
+kill -USR1 $pid
+for ((i = 0; i < 1200; i++)); do
+	"$EPITAPH" control $pid status >status
+	grep -q '^off ' status || break
+	sleep 0.1
+done
+hasnt status 'off        everything'
+sleep 1
+kill -ABRT $pid
+wait $pid 2>/dev/null || true
+mv core core.all 2>/dev/null || mv core.* core.all 2>/dev/null || say "no core"
+"$EPITAPH" replay --last=100 core.all >replay 2>/dev/null || true
+has replay 'later('
+[ "$failures" -eq 0 ] || exit 1
