@@ -99,17 +99,32 @@ static uint64_t follow(uint64_t address)
 	}
 }
 
-/* The number of the hook that code at `target` is or leads to; EP_SWITCH_HOOKS: none. */
+static bool is_of_same_module(uint64_t one, uint64_t other)
+{
+	uint64_t start, end;
+
+	return !ep_module_range(one, &start, &end) || (other >= start && other < end);
+}
+
+/* The number of the hook that code at `target` is or leads to; EP_SWITCH_HOOKS: none. A stub that
+ * was bound to another module's function stays so (one that was not yet leads back into its own):
+ * it is no stub of a hook, either. */
 static unsigned hook_behind(uint64_t target)
 {
 	unsigned hook = hook_at(target);
+	uint64_t first = target;
 
 	for (unsigned hop = 0; hop < HOPS && hook == EP_SWITCH_HOOKS; hop++) {
-		target = follow(target);
-		if (!target)
+		uint64_t next = follow(target);
+
+		if (!next)
 			break;
+		target = next;
 		hook = hook_at(target);
 	}
+	if (hook == EP_SWITCH_HOOKS && target != first && is_no_stub(target) &&
+	    !is_of_same_module(first, target))
+		note_no_stub(first);
 	return hook;
 }
 
