@@ -59,10 +59,12 @@ build gcc prog
 ./prog hot 100000 >/dev/null 2>&1 &
 pid=$!
 for ((i = 0; i < 200; i++)); do
-	"$epitaph" control $pid status >status 2>&1 || true
-	! grep -q '1 off: tiny' status || break
+	"$epitaph" control $pid hooks >hooks 2>&1 || true
+	! grep -q tiny hooks || break
 	sleep 0.05
 done
-has status "1 off: tiny"
+has hooks tiny
+hasnt hooks _start
+hasnt hooks request
 kill $pid
 [ $failures = 0 ]
