@@ -57,6 +57,9 @@ KIT            := $(addprefix $(BUILD)/lib/epitaph/,runtime.o dso.o keeps.o sled
 FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,alloc.o array.o error.o hash.o readfile.o utf8.o)
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 AS_OBJ         := $(patsubst %,$(BUILD)/obj/cli/wrapper/%.o,as/main filtering compiler command words say) $(FILTER_OBJ)
+GATE_OBJ       := $(BUILD)/obj/cli/gate/main.o $(addprefix $(BUILD)/obj/coredump/,handler/store.o handler/store_limits.o \
+	handler/crash.o handler/core_pattern.o files/procfile.o live/living.o snapshot/redacted.o files/output.o util/alloc.o \
+	files/target.o util/array.o util/error.o util/number.o util/readfile.o util/utf8.o)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
 UNIT_BIN       := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_C)))
 
@@ -65,7 +68,7 @@ UNIT_BIN       := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_C)))
 .PHONY: all
 all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
 	$(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so $(BUILD)/lib/pkgconfig/epitaph.pc $(KIT) \
-	$(BUILD)/lib/epitaph/calibrate $(BUILD)/lib/epitaph/filter/as $(BUILD)/gdb-ext/epitaph.py
+	$(BUILD)/lib/epitaph/calibrate $(BUILD)/lib/epitaph/filter/as $(BUILD)/lib/epitaph/catch $(BUILD)/gdb-ext/epitaph.py
 
 # Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
 $(RUNTIME_BUILD)/obj/a/%.o: %.c
@@ -117,6 +120,10 @@ $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 $(BUILD)/bin/epitaph: $(BUILD)/obj/cli/main.o $(BUILD)/lib/libepitaph-tools.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+# The kernel starts it for each crash: with libc alone, and only what it calls.
+$(BUILD)/lib/epitaph/catch: $(GATE_OBJ)
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
 $(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ) $(FILTER_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
@@ -299,7 +306,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' runtime/epitaph.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/epitaph.pc
 	install -m 644 $(filter $(BUILD)/lib/%,$(KIT)) $(DESTDIR)$(PREFIX)/lib/epitaph/
-	install $(BUILD)/lib/epitaph/calibrate $(DESTDIR)$(PREFIX)/lib/epitaph/
+	install $(BUILD)/lib/epitaph/calibrate $(BUILD)/lib/epitaph/catch $(DESTDIR)$(PREFIX)/lib/epitaph/
 	install $(BUILD)/lib/epitaph/filter/as $(DESTDIR)$(PREFIX)/lib/epitaph/filter/
 	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph/
 	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
@@ -342,4 +349,4 @@ help:
 $(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) \
 	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main.o $(KIT) $(CALIBRATION): Makefile
 -include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ)) \
-	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main.d $(BUILD)/obj/dso.d $(BUILD)/obj/keeps.d $(BUILD)/obj/sleds.d $(BUILD)/obj/sledhooks.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)
+	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main.d $(BUILD)/obj/cli/gate/main.d $(BUILD)/obj/dso.d $(BUILD)/obj/keeps.d $(BUILD)/obj/sleds.d $(BUILD)/obj/sledhooks.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)

@@ -10,6 +10,7 @@
 #include "cli/common/commands.h"
 #include "cli/common/help.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/watch.h"
 #include "cli/common/progress.h"
 #include "cli/common/say.h"
 #include "cli/common/terminal.h"
@@ -58,8 +59,7 @@ static int run_command(const struct ep_command *command, int argc, char *argv[])
 	ep_progress_show();
 	if (command->pages && !ep_argument_given(&arguments, "no-pager"))
 		ep_pager_start();
-	result = command->run(&arguments);
-	result = ep_stdout_finish() ? result : EP_EXIT_UNREADABLE;
+	result = ep_watch_run(&arguments);
 	ep_pager_finish();
 	return result;
 }

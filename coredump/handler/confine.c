@@ -102,11 +102,11 @@ static const int allowed[] = {
 	SYS_exit,         SYS_exit_group,   SYS_rt_sigreturn,
 	SYS_getpid,       SYS_gettid,       SYS_rt_sigprocmask,
 	SYS_getrandom,    SYS_memfd_create, SYS_clock_gettime,
-	SYS_dup,          SYS_fcntl,        SYS_gettimeofday,
-	SYS_sysinfo,      SYS_sched_yield,  SYS_restart_syscall,
-	SYS_uname,        SYS_getuid,       SYS_geteuid,
-	SYS_getgid,       SYS_getegid,      SYS_sched_getaffinity,
-	SYS_clock_getres, SYS_getrusage,
+	SYS_dup,          SYS_gettimeofday, SYS_sysinfo,
+	SYS_sched_yield,  SYS_uname,        SYS_restart_syscall,
+	SYS_getuid,       SYS_geteuid,      SYS_getgid,
+	SYS_getegid,      SYS_getrusage,    SYS_sched_getaffinity,
+	SYS_clock_getres,
 };
 
 /* Libraries look for files that need not be there. fstat(3) is one of them: of a descriptor, by an
@@ -120,8 +120,11 @@ static const int refused[] = {
 /* Memory, but none that can be executed. */
 static const int mapping[] = {SYS_mmap, SYS_mprotect};
 
+/* Of fcntl: with F_SETOWN, F_SETSIG and O_ASYNC a pipe would send signals to other processes. */
+static const int controls[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-#define MOST        128
+#define MOST        160
 
 struct filter {
 	struct sock_filter code[MOST];
@@ -177,6 +180,16 @@ static void answer_mapping(struct filter *filter)
 	}
 }
 
+/* What was loaded is gone where it is fcntl. */
+static void answer_fcntl(struct filter *filter)
+{
+	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0,
+						 2 * COUNT(controls) + 2));
+	load(filter, argument(1));
+	answer_all(filter, controls, COUNT(controls), SECCOMP_RET_ALLOW);
+	answer(filter, SECCOMP_RET_KILL_PROCESS);
+}
+
 /* newfstatat(fd, "", …, AT_EMPTY_PATH) is what fstat(3) calls: without following a name it tells of
  * a descriptor. */
 static void answer_fstat(struct filter *filter)
@@ -201,6 +214,7 @@ static bool filter_set(void)
 	answer_all(&filter, allowed, COUNT(allowed), SECCOMP_RET_ALLOW);
 	answer_all(&filter, refused, COUNT(refused), SECCOMP_RET_ERRNO | EACCES);
 	answer_mapping(&filter);
+	answer_fcntl(&filter);
 	answer_fstat(&filter);
 	answer(&filter, SECCOMP_RET_KILL_PROCESS);
 	program.len = filter.length;

@@ -311,6 +311,23 @@ static void dumper_read(struct ep_crash *crash)
 		crash->signal = exit_code & 0x7f;
 }
 
+/* ---- before the rest ---- */
+
+void ep_crash_account(struct ep_crash *crash, int pidfd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)crash->pid);
+	crash->account = crash->uid;
+	crash->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (crash->proc < 0)
+		return;
+	ep_procfile_text_at(crash->proc, "comm", crash->comm, sizeof(crash->comm));
+	if (pidfd < 0 || pidfd_is_of(pidfd, crash->pid))
+		crash->account = account_of(crash);
+	ep_crash_close(crash);
+}
+
 /* ---- all of it ---- */
 
 void ep_crash_init(struct ep_crash *crash)

@@ -211,9 +211,7 @@ int ep_forward_end(struct ep_forward *forward, bool stalled, const char *previou
 {
 	int status = -1;
 
-	/* Who cannot be ended is not waited for. */
-	if (!stalled || kill(forward->process, SIGKILL) == 0)
-		waitpid(forward->process, &status, 0);
+	ep_relay_reap(forward->process, stalled, &status);
 	close(forward->ended);
 	forward->process = forward->ended = -1;
 	if (stalled)

@@ -10,11 +10,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "coredump/files/procfile.h"
 #include "coredump/handler/forward.h"
 #include "coredump/handler/parser.h"
 
@@ -116,25 +114,6 @@ static void await(struct handling *h)
 	}
 }
 
-/* With a limit of handlers (core(5)) the kernel holds the process until nobody has the stream open
- * any more. Without, 0, only while there is more to write.
- */
-static unsigned long pipe_limit(void)
-{
-	char limit[16];
-
-	ep_procfile_line("/proc/sys/kernel/core_pipe_limit", limit, sizeof(limit));
-	return strtoul(limit, NULL, 10);
-}
-
-/* That the kernel, or our server, lets crash at once. */
-static unsigned handlers_most(void)
-{
-	unsigned long limit = pipe_limit();
-
-	return limit && limit < EP_HANDLED_AT_ONCE ? (unsigned)limit : EP_HANDLED_AT_ONCE;
-}
-
 /* ---- the handler ---- */
 
 /* The kernel starts it with nothing but stdin. */
@@ -156,15 +135,8 @@ void ep_handle_crash(const struct ep_store *store, const struct ep_crash *crash,
 			     .parser = {.process = -1, .said = -1},
 			     .forward = {.process = -1, .ended = -1}};
 	struct ep_err err = {0};
-	bool together = pipe_limit() > 0;
-	int rc;
+	bool together = ep_store_pipe_limit() > 0;
 
-	rc = ep_store_enter(store, crash, handlers_most(), &err);
-	log_failure(&h, rc, &err);
-	if (rc) {
-		close(stream);
-		return;
-	}
 	log_failure(&h, ep_relay_init(&h.relay, stream, &err), &err);
 	/* First who passes it on: the process is held for that. */
 	if (together)

@@ -145,9 +145,7 @@ int ep_parser_end(struct ep_parser *parser, bool late, const struct ep_store *st
 	if (parser->process < 0) {
 		rc = ep_fail(err, EP_E_IO, 0, "no snapshot: no process");
 	} else {
-		/* Who cannot be ended is not waited for. */
-		if (!late || kill(parser->process, SIGKILL) == 0)
-			waitpid(parser->process, &status, 0);
+		ep_relay_reap(parser->process, late, &status);
 		rc = verdict(parser, status, late, err);
 	}
 	close(parser->said);

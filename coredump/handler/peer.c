@@ -101,7 +101,7 @@ static uint64_t limit_of(pid_t pid)
 	return limit;
 }
 
-int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err)
+int ep_peer_who(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err)
 {
 	struct pidfd_facts facts;
 	socklen_t size = sizeof(*pidfd);
@@ -119,8 +119,14 @@ int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err 
 	crash->dumpable = facts.coredump_mask & COREDUMP_ROOT ? 2 : 1;
 	crash->uid = crash->account = facts.ids[0];
 	crash->gid = facts.ids[1];
+	ep_crash_account(crash, *pidfd);
+	return EP_OK;
+}
+
+int ep_peer_crash(struct ep_crash *crash, int pidfd, struct ep_err *err)
+{
 	crash->limit = limit_of(crash->pid);
-	return ep_crash_of(crash, *pidfd, err);
+	return ep_crash_of(crash, pidfd, err);
 }
 
 /* ---- what it says ---- */

@@ -15,10 +15,13 @@
 int ep_peer_possible(struct ep_err *err);
 
 /*
- * Fills crash. *pidfd, to be closed, keeps its pid from being given to others. EP_END: it does not
- * crash, and crash->pid says who that is; or as ep_crash_read.
+ * Who that is, without waiting for anybody: crash->pid, uid, account and what else the socket
+ * tells. *pidfd, to be closed where it is not -1, keeps the pid from being given to others. EP_END:
+ * it does not crash, and crash->pid says who that is.
  */
-int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err);
+int ep_peer_who(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err);
+/* The rest of it; as ep_crash_read. */
+int ep_peer_crash(struct ep_crash *crash, int pidfd, struct ep_err *err);
 
 /*
  * Waits `seconds` for the peer to begin, and answers the kernel's question if it asks: the core

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +25,20 @@ uint64_t ep_relay_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void ep_relay_reap(pid_t child, bool end, int *status)
+{
+	const struct timespec look = {.tv_nsec = 10000000};
+
+	if (!end) {
+		waitpid(child, status, 0);
+		return;
+	}
+	if (kill(child, SIGKILL) != 0)
+		return;
+	for (int i = 0; i < 100 && waitpid(child, status, WNOHANG) == 0; i++)
+		nanosleep(&look, NULL);
 }
 
 /* ---- life ---- */

@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "coredump/util/error.h"
 
@@ -63,6 +64,13 @@ int ep_relay_forward(struct ep_relay *relay, int out, uint64_t *bytes, struct ep
 /* In the process that is to be that: closes what the others have. */
 enum ep_relay_end { EP_RELAY_PARSER, EP_RELAY_FORWARDER };
 void ep_relay_keep(struct ep_relay *relay, enum ep_relay_end end);
+
+/*
+ * Waits for a child that has ended, or, if `end`, ends it first: a second at most, as one that
+ * waits for a file system that does not answer is not ended by SIGKILL either; it is left to init,
+ * and *status as it was.
+ */
+void ep_relay_reap(pid_t child, bool end, int *status);
 
 /* CLOCK_MONOTONIC, ns. */
 uint64_t ep_relay_now(void);

@@ -187,11 +187,17 @@ bool ep_store_is_named(const char *pattern, char folder[PATH_MAX])
 {
 	char program[EP_PATTERN_MAX], named[EP_PATTERN_MAX];
 	struct ep_store store;
-	const char *slash;
+	const char *ending = NULL;
 
-	if (sscanf(pattern, "|%127s catch %127s %%P", program, named) == 2) {
-		slash = strrchr(program, '/');
-		if (strcmp(slash ? slash : program, "/epitaph") != 0)
+	/* `epitaph catch`, or the gate in front of it. */
+	if (sscanf(pattern, "|%127s catch %127s %%P", program, named) == 2)
+		ending = "/epitaph";
+	else if (sscanf(pattern, "|%127s %127s %%P", program, named) == 2)
+		ending = "/lib/epitaph/catch";
+	if (ending) {
+		size_t length = strlen(program), wanted = strlen(ending);
+
+		if (length < wanted || strcmp(program + length - wanted, ending) != 0)
 			return false;
 		snprintf(folder, PATH_MAX, "%s", named);
 		return true;

@@ -14,6 +14,9 @@
 
 #define EP_STORE_DEFAULT "/var/lib/epitaph"
 
+/* Crashes that are handled at once; a user has half of these places. */
+#define EP_HANDLED_AT_ONCE 64u
+
 struct ep_store {
 	char path[PATH_MAX];
 	char socket[108];    /* that core_pattern names; "": a pipe */
@@ -59,12 +62,20 @@ int ep_store_name(const struct ep_store *store, const struct ep_crash *crash, ch
 		  struct ep_err *err);
 
 /*
- * One crash more is being handled, of `most` at once: of these a user has half. A place is held
- * until this process and its children have ended. EP_E_LIMIT: he has no more. Where the folder
- * cannot be written to nobody is counted.
+ * One crash more of that user is being handled. Of EP_HANDLED_AT_ONCE places, or of as many as the
+ * kernel lets crash at once where those are fewer, a user has half. The
+ * place is held until all processes that have the descriptor *place, which is closed on exec, have
+ * closed it. EP_E_LIMIT: there is no place, and *place is -1, as it is where the folder cannot be
+ * written to: there nobody is counted. Waits for nobody.
  */
-int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash, unsigned most,
-		   struct ep_err *err);
+int ep_store_enter(const struct ep_store *store, uid_t account, int *place, struct ep_err *err);
+
+/*
+ * kernel.core_pipe_limit (core(5)). Above 0 the kernel holds a crashed process until nobody has
+ * the stream open any more, and starts that many handlers at once; at 0 it holds it only while
+ * there is more to write.
+ */
+unsigned long ep_store_pipe_limit(void);
 
 /* Lets the oldest go while less is free than is to stay so. EP_E_LIMIT: there is no room in spite
  * of it. */

@@ -16,14 +16,16 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "coredump/files/procfile.h"
 #include "coredump/handler/store.h"
 
 /* ---- places ---- */
 
-#define SHARE_MOST 4096u /* places of one user */
-/* Of the file "places", which stays empty: a byte for each place of each user, and behind all of
- * them one for who lets files go. */
-#define TIDYING ((off_t)SHARE_MOST << 32)
+#define SHARE_MOST 4096u /* places of one user, at most */
+/* Of the file "places", which stays empty: a byte for each place of each user, behind all of them
+ * one for the process that lets files go, and then one for each place of all users together. */
+#define TIDYING  ((off_t)SHARE_MOST << 32)
+#define TOGETHER (TIDYING + 1)
 
 static int places_open(const struct ep_store *store)
 {
@@ -47,32 +49,50 @@ static bool place_lock(int fd, off_t at, bool wait)
 	return fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0;
 }
 
-/* The lock is the open file's: it goes when all that have it have ended. */
-int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash, unsigned most,
-		   struct ep_err *err)
+unsigned long ep_store_pipe_limit(void)
 {
-	unsigned share = most / 2 < SHARE_MOST ? most / 2 : SHARE_MOST;
-	int fd = places_open(store);
+	char limit[16];
 
-	share = share ? share : 1;
-	for (unsigned i = 0; fd >= 0 && i < share; i++) {
-		off_t at = (off_t)crash->account * SHARE_MOST + i;
+	ep_procfile_line("/proc/sys/kernel/core_pipe_limit", limit, sizeof(limit));
+	return strtoul(limit, NULL, 10);
+}
 
-		if (place_lock(fd, at, false))
+/* The first of `count` bytes that nobody holds. EP_END: all are held; EP_E_IO: no locks here. */
+static int one_lock(int fd, off_t from, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (place_lock(fd, from + i, false))
 			return EP_OK;
 		if (errno != EAGAIN && errno != EACCES)
-			break;
-		if (i + 1 == share) {
-			close(fd);
-			return ep_fail(err, EP_E_LIMIT, 0,
-				       "user %u has %u crashes at once already, which is half of "
-				       "all: this one is left out, and its core",
-				       (unsigned)crash->account, share);
-		}
+			return EP_E_IO;
 	}
+	return EP_END;
+}
+
+/* The lock is the open file's: it goes when all that have it have ended. */
+int ep_store_enter(const struct ep_store *store, uid_t account, int *place, struct ep_err *err)
+{
+	unsigned long limit = ep_store_pipe_limit();
+	unsigned most = limit && limit < EP_HANDLED_AT_ONCE ? (unsigned)limit : EP_HANDLED_AT_ONCE;
+	unsigned share = most > 1 ? most / 2 : 1;
+	int fd = places_open(store), rc = EP_E_IO;
+
 	if (fd >= 0)
+		rc = one_lock(fd, (off_t)account * SHARE_MOST, share);
+	if (rc == EP_END)
+		rc = ep_fail(err, EP_E_LIMIT, 0,
+			     "user %u has %u crashes at once already, which is half of all: this "
+			     "one is left out, and its core",
+			     (unsigned)account, share);
+	else if (rc == EP_OK && one_lock(fd, TOGETHER, most) == EP_END)
+		rc = ep_fail(err, EP_E_LIMIT, 0,
+			     "%u crashes are handled at once already: this one is left out, and "
+			     "its core",
+			     most);
+	if (rc && fd >= 0)
 		close(fd);
-	return EP_OK;
+	*place = rc ? -1 : fd;
+	return rc == EP_E_LIMIT ? rc : EP_OK;
 }
 
 /* ---- who has most ---- */

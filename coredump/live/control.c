@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -25,8 +26,14 @@ static_assert(GATE_BYTE(EP_GATE_CONTROL) == 1 && GATE_BYTE(EP_GATE_OFF) == 2 &&
 		      GATE_BYTE(EP_GATE_FLIP) == 2 && EP_GATE_API + EP_GATE_STOPPED < 0x100,
 	      "what is written here has bytes of its own");
 
-static int gone(const struct ep_control *control, struct ep_err *err)
+/* `n` is what pread or pwrite gave: 0 where there is no memory any more. */
+static int gone(const struct ep_control *control, uint64_t address, ssize_t n, struct ep_err *err)
 {
+	if (n)
+		return ep_fail(err, EP_E_IO, address,
+			       "pid %d: its memory at 0x%" PRIx64 " is not what it was%s%s",
+			       (int)control->pid, address, n < 0 ? ": " : "",
+			       n < 0 ? strerror(errno) : "");
 	return ep_fail(err, EP_E_IO, 0,
 		       "pid %d: the process has ended, or has started another program",
 		       (int)control->pid);
@@ -37,7 +44,7 @@ int ep_control_peek(struct ep_control *control, uint64_t address, void *out, siz
 {
 	ssize_t n = pread(control->memory, out, size, (off_t)address);
 
-	return n == (ssize_t)size ? EP_OK : gone(control, err);
+	return n == (ssize_t)size ? EP_OK : gone(control, address, n, err);
 }
 
 int ep_control_poke(struct ep_control *control, uint64_t address, const void *bytes, size_t size,
@@ -53,7 +60,7 @@ int ep_control_poke(struct ep_control *control, uint64_t address, const void *by
 			       "pid %d: this kernel does not let the memory of another process be "
 			       "written: %m",
 			       (int)control->pid);
-	return gone(control, err);
+	return gone(control, address, n, err);
 }
 
 static int get(struct ep_control *control, uint64_t offset, void *out, size_t size,
@@ -78,7 +85,7 @@ int ep_control_check(struct ep_control *control, struct ep_err *err)
 	if (root.identity == control->identity &&
 	    ep_root_check(&root, EP_ARENA_MAGIC, control->arena_address, err) == EP_OK)
 		return EP_OK;
-	return gone(control, err);
+	return gone(control, 0, 0, err);
 }
 
 static int not_opened(const struct ep_control *control, struct ep_err *err)
@@ -88,7 +95,7 @@ static int not_opened(const struct ep_control *control, struct ep_err *err)
 			       "pid %d: permission denied: its memory may be read, not written; "
 			       "run as the user of the process with its capabilities, or as root",
 			       (int)control->pid);
-	return gone(control, err);
+	return gone(control, 0, 0, err);
 }
 
 int ep_control_open(struct ep_control *out, struct ep_source *source,

@@ -16,8 +16,9 @@ static int poke_code(struct ep_control *control, uint64_t place, const uint8_t *
 	if (rc == EP_E_IO && ep_control_check(control, NULL) == EP_OK &&
 	    ep_control_peek(control, place, &byte, 1, NULL) == EP_OK)
 		return ep_fail(err, EP_E_PERMISSION, place,
-			       "pid %d: this kernel does not let code be changed "
-			       "(proc_mem.force_override); epitaph control pause works",
+			       "pid %d: its code cannot be written to: the kernel forbids it "
+			       "(proc_mem.force_override), or the file is mapped shared; epitaph "
+			       "control pause works",
 			       (int)control->pid);
 	return rc;
 }

@@ -46,6 +46,7 @@ run SIGSYS
 rise SIGSYS
 code SIGSYS
 kill SIGSYS
+signal SIGSYS
 fault SIGSEGV
 fill SIGXFSZ
 eat SIGSEGV

@@ -73,6 +73,16 @@ static void make_code(void)
 		leave_a_trace();
 }
 
+/* A signal without kill(2): a pipe's, to whom it says. */
+static void signal_by_pipe(void)
+{
+	for (int fd = 0; fd < 64; fd++) {
+		fcntl(fd, F_SETOWN, getppid());
+		fcntl(fd, F_SETSIG, SIGKILL);
+		fcntl(fd, F_SETFL, O_ASYNC);
+	}
+}
+
 static void fill(void)
 {
 	static char bytes[1 << 20];
@@ -102,6 +112,8 @@ static void act(void)
 		make_code();
 	else if (!strcmp(what, "kill"))
 		kill(getppid(), SIGKILL);
+	else if (!strcmp(what, "signal"))
+		signal_by_pipe();
 	else if (!strcmp(what, "connect"))
 		socket(AF_INET, SOCK_STREAM, 0) >= 0 ? leave_a_trace() : abort();
 	else if (!strcmp(what, "fault"))

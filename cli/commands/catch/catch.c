@@ -8,8 +8,28 @@
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
 #include "coredump/handler/handle.h"
+#include "coredump/util/number.h"
+
+#define OPERANDS 12 /* DIR, ten of the kernel's, and one of the gate's */
 
 /* ---- the handler ---- */
+
+/* The last word is the place's descriptor, where the gate has taken one (gate/main.c). It stays
+ * open until this process ends. */
+static bool place_take(const struct ep_store *store, const struct ep_crash *crash,
+		       char *const *words, int count)
+{
+	struct ep_err err = {0};
+	uint64_t number;
+	int place;
+
+	if (count == OPERANDS && ep_number_parse(words[count - 1], 3, INT32_MAX, &number))
+		return fcntl((int)number, F_SETFD, FD_CLOEXEC) == 0;
+	if (ep_store_enter(store, crash->account, &place, &err) == EP_OK)
+		return true;
+	ep_store_log(store, crash, err.text);
+	return false;
+}
 
 static int handle(char *const *words, int count)
 {
@@ -28,7 +48,7 @@ static int handle(char *const *words, int count)
 	rc = ep_crash_read(&crash, words + 1, count - 1, &err);
 	if (rc)
 		ep_store_log(&store, &crash, err.text);
-	if (rc >= 0)
+	if (rc >= 0 && place_take(&store, &crash, words, count))
 		ep_handle_crash(&store, &crash, stream);
 	ep_crash_close(&crash);
 	if (rc)
@@ -81,7 +101,7 @@ const struct ep_command ep_command_catch = {
 	.name = "catch",
 	.operands = "[DIR PID TID SIGNAL TIME DUMPABLE LIMIT ...]",
 	.operands_min = 0,
-	.operands_max = 11,
+	.operands_max = OPERANDS,
 	.summary = "the kernel's handler of crashes: a snapshot of each, then the previous handler",
 	.example = "catch --install",
 	.description =

@@ -20,8 +20,10 @@
 #define PATTERN_FILE "/proc/sys/kernel/core_pattern"
 #define LIMIT_FILE   "/proc/sys/kernel/core_pipe_limit"
 #define PID_FILE     "/proc/sys/kernel/core_uses_pid"
-/* Without a limit the kernel does not wait for the handler (core(5)). */
-#define PIPE_LIMIT EP_HANDLED_AT_ONCE
+/* Without a limit the kernel does not wait for the handler (core(5)), and with a low one a user's
+ * crashes, also those that are turned away at once, take the places of everybody else's: which
+ * crash is left out is for the gate to say. */
+#define PIPE_LIMIT 4096u
 
 /* ---- the kernel's settings ---- */
 
@@ -91,15 +93,36 @@ static int limits_parse(struct ep_store *store, const struct ep_arguments *argum
 	return ep_extract_parse_redact(arguments, &store->redact);
 }
 
-static int pattern_make(char out[EP_PATTERN_MAX], const char *folder)
+/* The gate, which is installed beside epitaph (PREFIX/bin, PREFIX/lib/epitaph), and starts it where
+ * there is a place; where it is not, epitaph itself, which looks for a place no sooner than it
+ * runs. */
+static void handler_find(char out[PATH_MAX])
 {
-	char program[PATH_MAX];
+	char program[PATH_MAX], gate[PATH_MAX + 32];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	const char *slash;
 
 	program[n > 0 ? n : 0] = '\0';
-	if (strpbrk(program, " %") || strpbrk(folder, " %") ||
-	    snprintf(out, EP_PATTERN_MAX, "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
-		     program, folder) >= EP_PATTERN_MAX) {
+	slash = strrchr(program, '/');
+	snprintf(out, PATH_MAX, "%.*s catch", PATH_MAX - 8, program);
+	if (!slash || slash - program < 4 || strncmp(slash - 4, "/bin", 4) != 0)
+		return;
+	n = slash - 4 - program;
+	snprintf(gate, sizeof(gate), "%.*s/lib/epitaph/catch", (int)n, program);
+	if (strlen(gate) < PATH_MAX && access(gate, X_OK) == 0)
+		memcpy(out, gate, strlen(gate) + 1);
+}
+
+static int pattern_make(char out[EP_PATTERN_MAX], const char *folder)
+{
+	char program[PATH_MAX], path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	handler_find(program);
+	if (strpbrk(path, " %") || strpbrk(folder, " %") ||
+	    snprintf(out, EP_PATTERN_MAX, "|%s %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F", program,
+		     folder) >= EP_PATTERN_MAX) {
 		ep_say("%s, %s: too long for kernel.core_pattern, which has %d bytes, or with a "
 		       "blank or %% in it; install epitaph at a shorter path",
 		       program, folder, EP_PATTERN_MAX - 1);
@@ -188,7 +211,7 @@ int ep_catch_install(const struct ep_arguments *arguments)
 		return EP_EXIT_UNREADABLE;
 	}
 	snprintf(number, sizeof(number), "%u", PIPE_LIMIT);
-	if (store.pipe_limit == 0 && kernel_write(LIMIT_FILE, number))
+	if (store.pipe_limit < PIPE_LIMIT && kernel_write(LIMIT_FILE, number))
 		return EP_EXIT_UNREADABLE;
 	result = listens ? socket_install(listens) : kernel_write(PATTERN_FILE, pattern);
 	if (result == 0)
@@ -219,7 +242,7 @@ int ep_catch_uninstall(const struct ep_arguments *arguments)
 	}
 	result = kernel_write(PATTERN_FILE, store.previous[0] ? store.previous : "core");
 	snprintf(number, sizeof(number), "%" PRIu64, store.pipe_limit);
-	if (result == 0 && store.pipe_limit == 0)
+	if (result == 0 && store.pipe_limit < PIPE_LIMIT)
 		result = kernel_write(LIMIT_FILE, number);
 	if (result == 0)
 		printf("uninstalled: kernel.core_pattern is \"%s\" again; the snapshots in %s "

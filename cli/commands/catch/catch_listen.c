@@ -22,9 +22,9 @@
 #include "coredump/handler/handle.h"
 #include "coredump/handler/peer.h"
 
-#define QUEUE         256 /* where it is full, the kernel gives up the core */
-#define BEGIN_SECONDS 10u /* the kernel begins at once */
-#define PASSED_FD     3   /* sd_listen_fds(3): SD_LISTEN_FDS_START */
+#define QUEUE         4096 /* where it is full, the kernel gives up the core; net.core.somaxconn */
+#define BEGIN_SECONDS 10u  /* the kernel begins at once */
+#define PASSED_FD     3    /* sd_listen_fds(3): SD_LISTEN_FDS_START */
 
 struct listener {
 	const char *folder; /* the store's */
@@ -36,28 +36,22 @@ struct listener {
 /* ---- one connection ---- */
 
 /* In a process of its own. */
-static void serve(const struct listener *listener, int socket)
+static _Noreturn void serve(const struct ep_store *store, struct ep_crash *crash, int pidfd,
+			    int socket)
 {
-	struct ep_store store;
-	struct ep_crash crash;
 	struct ep_err err = {0};
-	int pidfd, rc;
+	int rc = ep_peer_crash(crash, pidfd, &err);
 
-	/* As they are now: --install may have come after us. */
-	if (ep_store_load(&store, listener->folder, &err) < 0) {
-		ep_say("%s", err.text);
-		_exit(1);
-	}
-	rc = ep_peer_crash(&crash, socket, &pidfd, &err);
 	rc = rc ? rc : ep_peer_begin(socket, BEGIN_SECONDS, &err);
 	if (rc)
-		ep_store_log(&store, &crash, err.text);
+		ep_store_log(store, crash, err.text);
 	else
-		ep_handle_crash(&store, &crash, socket);
+		ep_handle_crash(store, crash, socket);
 	_exit(rc != EP_OK);
 }
 
-static void serve_start(struct listener *listener, int socket, const sigset_t *usual)
+static void serve_start(struct listener *listener, const struct ep_store *store,
+			struct ep_crash *crash, int pidfd, int socket, const sigset_t *usual)
 {
 	pid_t child = fork();
 
@@ -67,10 +61,37 @@ static void serve_start(struct listener *listener, int socket, const sigset_t *u
 		signal(SIGCHLD, SIG_DFL);
 		sigprocmask(SIG_SETMASK, usual, NULL);
 		close(listener->fd);
-		serve(listener, socket);
+		serve(store, crash, pidfd, socket);
 	}
-	listener->busy += child > 0;
 	/* Without a process there is no snapshot; the crashed one goes on. */
+	listener->busy += child > 0;
+}
+
+/* Here is what costs no time, and waits for nobody: of a thousand crashes of one user all but his
+ * share are turned away before the next one comes. */
+static void receive(struct listener *listener, int socket, const sigset_t *usual)
+{
+	static struct ep_store store;
+	static struct ep_crash crash;
+	struct ep_err err = {0};
+	int pidfd = -1, place = -1, rc;
+
+	/* As they are now: --install may have come after us. */
+	if (ep_store_load(&store, listener->folder, &err) < 0) {
+		ep_say("%s", err.text);
+		close(socket);
+		return;
+	}
+	rc = ep_peer_who(&crash, socket, &pidfd, &err);
+	rc = rc ? rc : ep_store_enter(&store, crash.account, &place, &err);
+	if (rc)
+		ep_store_log(&store, &crash, err.text);
+	else
+		serve_start(listener, &store, &crash, pidfd, socket, usual);
+	if (pidfd >= 0)
+		close(pidfd);
+	if (place >= 0)
+		close(place);
 	close(socket);
 }
 
@@ -117,7 +138,7 @@ static void loop(struct listener *listener)
 		if (ppoll(&wait, room, NULL, &usual) > 0) {
 			socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
 			if (socket >= 0)
-				serve_start(listener, socket, &usual);
+				receive(listener, socket, &usual);
 			else if (errno == EMFILE || errno == ENFILE)
 				sleep(1);
 		}

@@ -50,7 +50,7 @@ installed() { # PREVIOUS [OPTIONS...]: our handler in front of it, as a program;
 	# However full the disk is.
 	[[ "$*" == *--keep-free* ]] || set -- --keep-free=1 "$@"
 	"$catch" catch --install --store="$store" "$@" >said
-	grep -qE "^(\|$catch catch $store |@@?$room/socket\$)" $pattern_file || fail "not installed: $(cat $pattern_file)"
+	grep -qE "^(\|$catch catch $store |\|$room/lib/epitaph/catch $store |@@?$room/socket\$)" $pattern_file || fail "not installed: $(cat $pattern_file)"
 }
 dies() { # HOW [COMMAND...]: its core is in here, its snapshot, the latest, is then "snapshot"; there may be none
 	local how=$1
