@@ -241,7 +241,6 @@ static void complete_bash(const struct ep_command *const *commands)
 	puts("# bash completion for epitaph, from its option table\n"
 	     "_epitaph() {\n"
 	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options= seconds= words=\n"
-	     "\tcompopt -o filenames -o nospace 2>/dev/null\n"
 	     "\tcase ${COMP_WORDS[1]} in");
 	bash_seconds(commands);
 	puts("\tesac\n"
@@ -256,17 +255,18 @@ static void complete_bash(const struct ep_command *const *commands)
 	      "\t\tCOMPREPLY=($(compgen -W '--help --version",
 	      stdout);
 	bash_words(commands, NULL);
-	puts("' -S ' ' -- \"$word\"))\n"
+	puts("' -- \"$word\"))\n"
 	     "\telif [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$seconds\" ]; then\n"
-	     "\t\tCOMPREPLY=($(compgen -W \"$seconds\" -S ' ' -- \"$word\"))\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$seconds\" -- \"$word\"))\n"
 	     "\telif [[ $word == -* ]]; then\n"
+	     "\t\tcompopt -o nospace 2>/dev/null\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
 	     "\telse\n"
-	     "\t\tCOMPREPLY=($(compgen -W \"$words\" -S ' ' -- \"$word\"; compgen -f -- "
-	     "\"$word\"))\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
 	     "\tfi\n"
 	     "}\n"
-	     "complete -F _epitaph epitaph");
+	     "# Names of files are readline's own: it quotes blanks, and expands nothing.\n"
+	     "complete -o default -F _epitaph epitaph");
 }
 
 static void complete_zsh(const struct ep_command *const *commands)

@@ -14,6 +14,7 @@
 #include "runtime/lib/text.h"
 
 #define TRIES            1000
+#define TRIES_IN_ORDER   16
 #define RENAME_NOREPLACE 1
 
 /* The default action of SIGXFSZ would end the traced program. */
@@ -57,10 +58,19 @@ static bool name_aside(char aside[EP_PATH_MAX], const char *path, uint64_t id, u
 
 long ep_aside_open(char aside[EP_PATH_MAX], const char *path, long id, int access)
 {
+	struct timespec now = {0, 0};
 	long fd = -EEXIST;
 
 	for (uint64_t i = 0; i < TRIES && fd == -EEXIST; i++) {
-		if (!name_aside(aside, path, (uint64_t)id, i))
+		uint64_t number = i;
+
+		/* In a folder of all somebody may have taken the first thousand: the nanosecond of
+		 * each try he cannot know. */
+		if (i >= TRIES_IN_ORDER) {
+			ep_syscall2(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now);
+			number = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+		}
+		if (!name_aside(aside, path, (uint64_t)id, number))
 			return -ENAMETOOLONG;
 		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)aside,
 				 access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

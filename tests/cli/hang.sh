@@ -59,7 +59,7 @@ done
 kill -9 $pid
 
 # A page of the arena does not.
-head -c 4096 /dev/zero >page
+head -c 8192 /dev/zero >page
 stalls_with page
 began ./stalled mount/file page
 touch stall
