@@ -53,4 +53,4 @@ if printf '@%s\n' "$socket" >$pattern_file 2>/dev/null; then # Linux before 6.16
 	stop
 fi
 "$catch" catch --uninstall --store="$store" >said
-[ "$(cat $pattern_file)" = core ] && [ "$(cat $limit_file)" = 0 ] || fail "not put back: $(cat $pattern_file), $(cat $limit_file)"
+[ "$(cat $pattern_file)" = core.%p ] && [ "$(cat $limit_file)" = 0 ] || fail "not put back: $(cat $pattern_file), $(cat $limit_file)"
