@@ -109,9 +109,11 @@ static void print_row(const struct hook_row *row, const struct ep_switching_fact
 	       row->function->name, row->function->module);
 }
 
+#define NOT_COUNTED SIZE_MAX
+
 static void print_stale(pid_t pid, size_t stale)
 {
-	if (stale)
+	if (stale && stale != NOT_COUNTED)
 		printf("not right  %zu hook%s on that should be off, or off that should be on, as "
 		       "after a debugger's breakpoint: epitaph control %d on sets %s right\n",
 		       stale, stale == 1 ? " is" : "s are", (int)pid, stale == 1 ? "it" : "them");
@@ -162,7 +164,8 @@ static int json_all(const struct hook_rows *rows, const struct ep_switching_fact
 	ep_json_member_uint(&json, "version", 1);
 	ep_json_member_uint(&json, "pid", (uint64_t)ep_source_pid(session->source));
 	ep_switching_json(&json, facts);
-	ep_json_member_uint(&json, "hooks_not_right", stale);
+	if (stale != NOT_COUNTED)
+		ep_json_member_uint(&json, "hooks_not_right", stale);
 	ep_json_member_array(&json, "functions");
 	for (size_t i = 0; i < rows->count; i++)
 		json_row(&json, &rows->list[i], facts);
@@ -179,18 +182,23 @@ static size_t count_stale(struct ep_session *session)
 {
 	struct ep_switching switching;
 	struct ep_control control;
+	struct ep_err err;
 	size_t count = 0;
+	int rc;
 
 	if (ep_source_kind(session->source) != EP_SOURCE_LIVE ||
 	    ep_control_open(&control, session->source, &session->found, NULL))
 		return 0;
-	if (ep_switching_open(&switching, &control, session->source, &session->found, NULL) ==
-	    EP_OK) {
-		ep_switching_stale(&switching, &count, NULL);
+	rc = ep_switching_open(&switching, &control, session->source, &session->found, &err);
+	if (rc == EP_OK) {
+		rc = ep_switching_stale(&switching, &count, &err);
 		ep_switching_close(&switching);
 	}
 	ep_control_close(&control);
-	return count;
+	if (rc == EP_OK || rc == EP_END)
+		return count;
+	ep_say("%s; whether its hooks are as they should be is not known", err.text);
+	return NOT_COUNTED;
 }
 
 static int print_list(struct ep_session *session, struct ep_names *names,
@@ -212,7 +220,7 @@ static int print_list(struct ep_session *session, struct ep_names *names,
 	else
 		print_all(&rows, &facts, session, stale);
 	ep_array_deinit(&rows);
-	return result;
+	return result == EP_EXIT_COMPLETE && stale == NOT_COUNTED ? EP_EXIT_PARTIAL : result;
 }
 
 /* The files that are loaded now, by the process's maps, where there are any. */
@@ -223,7 +231,7 @@ int ep_control_hooks(struct ep_session *session, bool json)
 	struct ep_trace_module *modules;
 	struct ep_names *names;
 	size_t count;
-	int result = ep_image_read(&session->image, session->source, &session->found, &err);
+	int result = ep_image_read_head(&session->image, session->source, &session->found, &err);
 
 	result = result ? result : ep_trace_create(&session->trace, &session->image, &err);
 	result = result ? result : ep_switched_read(&list, session->source, &session->found, &err);

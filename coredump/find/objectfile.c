@@ -35,7 +35,8 @@ static bool is_executable(const struct ep_source *source, uint64_t start, uint64
 	       address < end;
 }
 
-/* A path inside the mount namespace of a live process; else below sysroot. The kernel's are
+/* A path inside the mount namespace of a live process, by its folder's descriptor and not by its
+ * number; else below sysroot. The kernel's are
  * absolute: "" for another one, which would be looked for where the user happens to be. */
 static void path_on_disk(const struct ep_source *source, const struct ep_mapping *mapping,
 			 char *out, size_t size)
@@ -47,7 +48,7 @@ static void path_on_disk(const struct ep_source *source, const struct ep_mapping
 	else if (source->sysroot)
 		snprintf(out, size, "%s%s", source->sysroot, mapping->path);
 	else if (source->kind == EP_SOURCE_LIVE)
-		snprintf(out, size, "/proc/%d/root%s", (int)source->tid, mapping->path);
+		snprintf(out, size, "/proc/self/fd/%d/root%s", source->folder, mapping->path);
 	else
 		snprintf(out, size, "%s", mapping->path);
 }
@@ -87,7 +88,7 @@ int ep_object_file_mapped(const struct ep_source *source, const struct ep_mappin
 	/* By the name that means the same here, if it does. */
 	snprintf(path, size, "%s", mapping->path);
 	if (stat(path, &st) != 0 || st.st_dev != mapping->device || st.st_ino != mapping->inode)
-		snprintf(path, size, "/proc/%d/root%s", (int)source->tid, mapping->path);
+		snprintf(path, size, "/proc/self/fd/%d/root%s", source->folder, mapping->path);
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
 		 mapping->end);
 	fd = open_place(source->folder, name);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "coredump/find/backing.h"
 #include "coredump/util/alloc.h"
@@ -23,6 +24,8 @@
 /* Nothing of ours lies in a mapping of this size; sanitizers' shadows do. */
 #define LIVE_SCAN_MAX (UINT64_C(16) << 30)
 #define SCAN_CHUNK    (1u << 20)
+/* ns of a processor: its own mappings are any number, of any size. */
+#define LIVE_SEARCH UINT64_C(1000000000)
 
 const char *ep_found_text(uint32_t how)
 {
@@ -68,6 +71,26 @@ const char *ep_off_text(uint32_t reason)
 		return "the program mapped something of its own where the trace was";
 	}
 	return "of a reason that this version does not know";
+}
+
+/* ---- how long ---- */
+
+static uint64_t processor_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+bool ep_root_search_over(struct ep_root_search *search)
+{
+	if (search->source->kind != EP_SOURCE_LIVE)
+		return false;
+	if (!search->until)
+		search->until = processor_time() + LIVE_SEARCH;
+	search->cut |= processor_time() > search->until;
+	return search->cut;
 }
 
 /* ---- one candidate ---- */
@@ -373,7 +396,7 @@ static int by_notes(struct ep_root_search *search)
 {
 	struct ep_source *source = search->source;
 
-	for (size_t i = 0; i < source->mappings.count; i++)
+	for (size_t i = 0; i < source->mappings.count && !ep_root_search_over(search); i++)
 		if (source->mappings.list[i].file_offset == 0 &&
 		    notes_of_object(search, source->mappings.list[i].start,
 				    source->mappings.list[i].path) == EP_OK)
@@ -424,7 +447,7 @@ static int scan_segment(struct ep_root_search *search, const struct ep_segment *
 	uint64_t end = segment->address + segment->present_size;
 	struct ep_err ignored;
 
-	while (at < end) {
+	while (at < end && !ep_root_search_over(search)) {
 		size_t size, got;
 
 		at = ep_source_next_data(source, at, end) & ~UINT64_C(7);
@@ -447,7 +470,7 @@ static int by_scan(struct ep_root_search *search)
 	uint8_t *buffer = ep_malloc(SCAN_CHUNK);
 	int rc = EP_END;
 
-	for (size_t i = 0; rc && i < source->segments.count; i++) {
+	for (size_t i = 0; rc && i < source->segments.count && !ep_root_search_over(search); i++) {
 		const struct ep_segment *segment = &source->segments.list[i];
 
 		if (live && (!(segment->flags & PF_R) || segment->present_size > LIVE_SCAN_MAX))
@@ -492,6 +515,12 @@ static int nothing_found(struct ep_root_search *search, struct ep_err *err)
 			       "%s: no trace in what is left; the core is truncated, %" PRIu64
 			       " bytes of memory are missing, so it may have been cut off",
 			       source->name, cut);
+	if (search->cut)
+		return ep_fail(
+			err, EP_END, 0,
+			"%s: no trace in what a second of a processor was enough to look at; "
+			"it has more memory, or more mapped files",
+			source->name);
 	return ep_fail(err, EP_END, 0,
 		       "%s: no trace: the program was not built with epitaph-cc, nor run with the "
 		       "runtime preloaded%s",

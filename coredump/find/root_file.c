@@ -130,7 +130,7 @@ static int by_mapped_files(struct ep_root_search *search)
 		if (source->mappings.list[i].file_offset == 0)
 			mappings[count++] = &source->mappings.list[i];
 	file_count = group(mappings, count, files);
-	for (size_t i = 0; i < file_count && rc; i++)
+	for (size_t i = 0; i < file_count && rc && !ep_root_search_over(search); i++)
 		rc = by_mapped_file(search, &files[i]);
 	free(files);
 	free(mappings);

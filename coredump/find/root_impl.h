@@ -14,7 +14,13 @@ struct ep_root_search {
 	int seen_rc;
 	struct ep_err seen_err;
 	char traced_by[160]; /* an object with our note; "" none */
+	uint64_t until;      /* CPU time of this process, ns: live, whose memory may be any size */
+	bool cut;            /* it was over */
 };
+
+/* Of a running process: it may take a second of a processor to look for what is found at once in
+ * one that means well. True, and search->cut: that is over. */
+bool ep_root_search_over(struct ep_root_search *search);
 
 /* Validates what lies at `address` and follows it to the arena. EP_OK: found is filled. EP_END: no
  * root there, or one that was only remembered. */

@@ -85,23 +85,22 @@ static bool same_process(const struct ep_process *process)
 /* 1: the process maps this file there; 0: it does not; -1: not to be seen. */
 static int maps_it(pid_t pid, uint64_t address, uint64_t inode)
 {
-	char *text, *line, *next;
+	struct ep_procfile file;
 	uint64_t start, at;
 	struct ep_living living;
-	int found = 0, rc;
-	size_t size;
+	int found = 0;
+	char *line;
 
 	if (!ep_living_open(&living, pid))
 		return -1;
-	rc = ep_proc_read(living.folder, "maps", &text, &size);
-	ep_living_close(&living);
-	if (rc)
-		return living.tid ? -1 : 0;
-	for (next = text; (line = strsep(&next, "\n")) && !found;)
+	if (!ep_procfile_open_at(&file, living.folder, "maps"))
+		found = living.tid ? -1 : 0;
+	while (!found && (line = ep_procfile_next(&file, '\n')))
 		found = sscanf(line, "%" SCNx64 "-%*x %*s %*x %*x:%*x %" SCNu64, &start, &at) ==
 				2 &&
 			start == address && at == inode;
-	free(text);
+	ep_procfile_close(&file);
+	ep_living_close(&living);
 	return found;
 }
 

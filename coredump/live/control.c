@@ -7,17 +7,16 @@
 #include "coredump/live/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "coredump/find/root_check.h"
+#include "coredump/live/live.h"
+#include "coredump/memory/source_impl.h"
 
 #define EVERY_MOST 64
-#define PIECE      1024 /* = IOV_MAX */
 
 /* Byte `n` of the gate, and its bits there. */
 #define GATE_BYTE(bit)  (__builtin_ctz(bit) / 8)
@@ -39,11 +38,25 @@ static int gone(const struct ep_control *control, uint64_t address, ssize_t n, s
 		       (int)control->pid);
 }
 
+int ep_control_limit(const struct ep_control *control, struct ep_err *err)
+{
+	if (control->work <= EP_CONTROL_WORK)
+		return EP_OK;
+	return ep_fail(err, EP_E_LIMIT, 0,
+		       "pid %d: what it says of its hooks would take too long to go through; "
+		       "epitaph control pause works, and a narrower pattern may",
+		       (int)control->pid);
+}
+
 int ep_control_peek(struct ep_control *control, uint64_t address, void *out, size_t size,
 		    struct ep_err *err)
 {
-	ssize_t n = pread(control->memory, out, size, (off_t)address);
+	ssize_t n;
 
+	ep_control_work(control, 1 + size / EP_PAGE);
+	if (ep_control_limit(control, err))
+		return EP_E_LIMIT;
+	n = pread(control->memory, out, size, (off_t)address);
 	return n == (ssize_t)size ? EP_OK : gone(control, address, n, err);
 }
 
@@ -66,7 +79,9 @@ int ep_control_poke(struct ep_control *control, uint64_t address, const void *by
 static int get(struct ep_control *control, uint64_t offset, void *out, size_t size,
 	       struct ep_err *err)
 {
-	return ep_control_peek(control, control->arena_address + offset, out, size, err);
+	ssize_t n = pread(control->memory, out, size, (off_t)(control->arena_address + offset));
+
+	return n == (ssize_t)size ? EP_OK : gone(control, 0, 0, err);
 }
 
 static int put(struct ep_control *control, uint64_t offset, const void *bytes, size_t size,
@@ -75,22 +90,35 @@ static int put(struct ep_control *control, uint64_t offset, const void *bytes, s
 	return ep_control_poke(control, control->arena_address + offset, bytes, size, err);
 }
 
+static bool is_ours(const struct ep_control *control, const struct ep_root *root)
+{
+	return root->identity == control->identity &&
+	       ep_root_check(root, EP_ARENA_MAGIC, control->arena_address, NULL) == EP_OK;
+}
+
+/* The memory that was opened lives on where somebody shares it, whatever its process does. */
 int ep_control_check(struct ep_control *control, struct ep_err *err)
 {
 	struct ep_root root;
-	int rc = get(control, 0, &root, sizeof(root), err);
+	int rc = get(control, 0, &root, sizeof(root), err), now;
+	bool same;
 
 	if (rc)
 		return rc;
-	if (root.identity == control->identity &&
-	    ep_root_check(&root, EP_ARENA_MAGIC, control->arena_address, err) == EP_OK)
-		return EP_OK;
-	return gone(control, 0, 0, err);
+	if (!is_ours(control, &root))
+		return gone(control, 0, 0, err);
+	now = ep_source_live_memory(control->source);
+	if (now < 0)
+		return gone(control, 0, 0, err);
+	same = pread(now, &root, sizeof(root), (off_t)control->arena_address) == sizeof(root) &&
+	       is_ours(control, &root);
+	close(now);
+	return same ? EP_OK : gone(control, 0, 0, err);
 }
 
-static int not_opened(const struct ep_control *control, struct ep_err *err)
+static int not_opened(const struct ep_control *control, int error, struct ep_err *err)
 {
-	if (errno == EACCES || errno == EPERM)
+	if (error == EACCES || error == EPERM)
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "pid %d: permission denied: its memory may be read, not written; "
 			       "run as the user of the process with its capabilities, or as root",
@@ -102,26 +130,26 @@ int ep_control_open(struct ep_control *out, struct ep_source *source,
 		    const struct ep_root_found *found, struct ep_err *err)
 {
 	struct ep_control control = {
+		.source = source,
+		.memory = source->fd,
 		.pid = ep_source_pid(source),
 		.arena_address = found->arena_address,
 		.identity = found->root.identity,
 	};
 	int rc;
 
-	control.memory = openat(ep_source_folder(source), "mem", O_RDWR | O_CLOEXEC);
-	if (control.memory < 0)
-		return not_opened(&control, err);
+	if (source->kind != EP_SOURCE_LIVE)
+		return gone(&control, 0, 0, err);
+	if (source->unwritable)
+		return not_opened(&control, source->unwritable, err);
 	rc = ep_control_check(&control, err);
-	if (rc)
-		close(control.memory);
-	else
+	if (rc == EP_OK)
 		*out = control;
 	return rc;
 }
 
 void ep_control_close(struct ep_control *control)
 {
-	close(control->memory);
 	control->memory = -1;
 }
 
@@ -156,33 +184,14 @@ static int count_pause(struct ep_control *control, const struct ep_arena *arena,
 		   err);
 }
 
-/* Such a piece goes by the pid, so whose it is, is looked at before each. False: nothing of it can
- * be relied on. */
-static bool poke_piece(struct ep_control *control, const uint64_t *places, size_t count,
-		       uint8_t byte)
-{
-	struct iovec local[PIECE], remote[PIECE];
-
-	for (size_t i = 0; i < count; i++) {
-		local[i] = (struct iovec){&byte, 1};
-		remote[i] = (struct iovec){(void *)(uintptr_t)places[i], 1};
-	}
-	return ep_control_check(control, NULL) == EP_OK &&
-	       process_vm_writev(control->pid, local, count, remote, count, 0) == (ssize_t)count;
-}
-
+/* One by one: the call that takes many at once, process_vm_writev(2), goes by the pid. */
 int ep_control_poke_each(struct ep_control *control, const uint64_t *places, size_t count,
 			 uint8_t byte, struct ep_err *err)
 {
 	int rc = EP_OK;
 
-	for (size_t i = 0, n; rc == EP_OK && i < count; i += n) {
-		n = count - i < PIECE ? count - i : PIECE;
-		if (poke_piece(control, places + i, n, byte))
-			continue;
-		for (size_t k = i; rc == EP_OK && k < i + n; k++)
-			rc = ep_control_poke(control, places[k], &byte, 1, err);
-	}
+	for (size_t i = 0; rc == EP_OK && i < count; i++)
+		rc = ep_control_poke(control, places[i], &byte, 1, err);
 	return rc;
 }
 

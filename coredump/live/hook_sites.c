@@ -12,7 +12,8 @@
 #define FUNCTION_MAX (UINT64_C(64) << 20)
 #define WINDOW       ((size_t)64 << 10) /* bytes of code that are read at once */
 #define INT3         0xcc
-#define STUBS        2 /* one behind the other */
+#define STUBS        2  /* one behind the other */
+#define WORK_BYTES   64 /* of code that are one of ep_control_work */
 
 static bool is_sled(unsigned kind)
 {
@@ -155,6 +156,9 @@ static void find_in(struct ep_hook_finder *finder, const uint8_t *code, size_t s
 					   .held = code[i] == INT3,
 				   }));
 		i += EP_SITE_CODE_SIZE - 1;
+		ep_control_work(finder->control, 1);
+		if (ep_control_limit(finder->control, NULL))
+			return;
 	}
 }
 
@@ -164,14 +168,17 @@ int ep_hook_sites_find(struct ep_hook_finder *finder, uint64_t start, uint64_t e
 	uint8_t *code;
 
 	if (end <= start || end - start > FUNCTION_MAX)
-		return ep_fail(err, EP_E_LIMIT, start, "no function is as long as that");
+		return ep_fail(err, EP_E_CORRUPT, start, "no function is as long as that");
 	if (role_of(finder, start))
 		return EP_OK;
+	ep_control_work(finder->control, (end - start) / WORK_BYTES);
+	if (ep_control_limit(finder->control, err))
+		return EP_E_LIMIT;
 	code = ep_malloc(end - start);
 	if (ep_control_peek(finder->control, start, code, end - start, NULL) == EP_OK)
 		find_in(finder, code, end - start, start, out);
 	free(code);
-	return EP_OK;
+	return ep_control_limit(finder->control, err);
 }
 
 /* ---- looking ---- */

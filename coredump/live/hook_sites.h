@@ -53,12 +53,12 @@ struct ep_found_sites {
 };
 
 /* Appends the sites of the code at [start, end), on or off. None where that is a stub, or cannot be
- * read. EP_E_LIMIT: too long to be a function. */
+ * read. EP_E_CORRUPT: too long to be a function; EP_E_LIMIT: ep_control_limit. */
 int ep_hook_sites_find(struct ep_hook_finder *finder, uint64_t start, uint64_t end,
 		       struct ep_found_sites *out, struct ep_err *err);
 
 /* Looks at sites that are known by place and kind, which are in order of place: `off`, `held`,
- * `replaced`. */
+ * `replaced`. Nothing of it counts when ep_control_limit says so. */
 void ep_hook_sites_look(struct ep_hook_finder *finder, struct ep_found_site *sites, size_t count);
 
 #endif

@@ -16,25 +16,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "coredump/files/procfile.h"
 #include "coredump/live/living.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
 
 /* ---- reading ---- */
 
 static int gone(const struct ep_source *source, uint64_t at, struct ep_err *err)
 {
-	return ep_fail(err, EP_E_IO, at, "%s: the process has ended while it was read",
+	return ep_fail(err, EP_E_IO, at,
+		       "%s: the process has ended while it was read, or has started another "
+		       "program",
 		       source->name);
+}
+
+static bool has_ended(const struct ep_source *source)
+{
+	return source->process >= 0 ? ep_living_ended(source->process) : !ep_living_is(source->pid);
 }
 
 static int live_fault(const struct ep_source *source, const struct ep_segment *segment, uint64_t at,
 		      struct ep_err *err)
 {
-	if (!ep_living_is(source->pid))
+	if (has_ended(source))
 		return gone(source, at, err);
 	if (segment)
 		return ep_fail(err, EP_E_UNSAVED, at,
@@ -42,25 +49,18 @@ static int live_fault(const struct ep_source *source, const struct ep_segment *s
 	return ep_fail(err, EP_E_UNMAPPED, at, "%s: 0x%" PRIx64 " is not mapped", source->name, at);
 }
 
-static ssize_t read_once(const struct ep_source *source, uint64_t at, void *out, size_t size)
-{
-	struct iovec local = {out, size};
-	struct iovec remote = {(void *)(uintptr_t)at, size};
-	ssize_t n = process_vm_readv(source->tid, &local, 1, &remote, 1, 0);
-
-	/* Not allowed, not there, or a page without read permission, which only /proc/TID/mem
-	 * gives; that goes on when its thread ends before others. */
-	if (n <= 0 && source->fd >= 0 && at <= INT64_MAX)
-		n = pread(source->fd, out, size, (off_t)at);
-	return n;
-}
-
+/* By the memory's descriptor, never by a number. */
 static int live_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
 		     void *out, size_t size, size_t *got, struct ep_err *err)
 {
-	ssize_t n = read_once(source, at, out, size);
+	ssize_t n = -1;
 
-	if (n <= 0)
+	if (at <= INT64_MAX)
+		n = pread(source->fd, out, size, (off_t)at);
+	/* The memory has no user any more (proc_pid_mem(5)). */
+	if (n == 0 && size)
+		return gone(source, at, err);
+	if (n < 0)
 		return live_fault(source, segment, at, err);
 	*got = (size_t)n;
 	return EP_OK;
@@ -100,45 +100,109 @@ static uint32_t maps_flags(const char *text)
 	       (text[2] == 'x' ? PF_X : 0);
 }
 
-static void maps_add(struct ep_source *source, const struct maps_line *line)
+#define MAPS_MOST (1u << 20)         /* lines: 16 times what a kernel allows by default */
+#define PATH_MOST ((size_t)32 << 20) /* bytes of different paths, one after the other */
+#define PIECE     ((size_t)64 << 10) /* that is read at once; a line is shorter */
+
+/* What is kept of the list: paths, of which many lines have the same. */
+struct maps {
+	struct ep_source *source;
+	EP_ARRAY(char) paths;
+	size_t last; /* where the path of the mapping before lies */
+};
+
+/* Its place in `paths`. */
+static size_t path_add(struct maps *maps, const char *path)
+{
+	size_t size = strlen(path) + 1, at = maps->paths.count;
+
+	if (at && strcmp(maps->paths.list + maps->last, path) == 0)
+		return maps->last;
+	ep_array_reserve(&maps->paths, at + size);
+	memcpy(maps->paths.list + at, path, size);
+	maps->paths.count += size;
+	return maps->last = at;
+}
+
+static void maps_add(struct maps *maps, const struct maps_line *line)
 {
 	uint64_t size = line->end - line->start;
 
-	*ep_array_add(&source->segments) = (struct ep_segment){
+	*ep_array_add(&maps->source->segments) = (struct ep_segment){
 		.address = line->start,
 		.memory_size = size,
 		.saved_size = size,
 		.present_size = size,
 		.flags = maps_flags(line->flags),
 	};
+	/* A place for the moment: the paths move as they grow. */
 	if (line->inode != 0 && line->path[0] == '/')
-		*ep_array_add(&source->mappings) =
+		*ep_array_add(&maps->source->mappings) =
 			(struct ep_mapping){line->start,
 					    line->end,
 					    line->offset,
-					    line->path,
+					    (const char *)(uintptr_t)path_add(maps, line->path),
 					    makedev(line->major, line->minor),
 					    line->inode};
 }
 
+/* Of `text` all whole lines; returns how many bytes of them. */
+static size_t maps_lines(struct maps *maps, char *text, size_t size)
+{
+	struct maps_line parsed;
+	char *line = text, *end;
+
+	while ((end = memchr(line, '\n', size - (size_t)(line - text)))) {
+		*end = '\0';
+		if (maps_parse(line, &parsed))
+			maps_add(maps, &parsed);
+		line = end + 1;
+	}
+	return (size_t)(line - text);
+}
+
+static int maps_all(struct maps *maps, int fd, struct ep_err *err)
+{
+	const struct ep_source *source = maps->source;
+	char *text = ep_malloc(PIECE);
+	size_t size = 0, used;
+	int rc = EP_OK;
+	ssize_t n;
+
+	while (rc == EP_OK && (n = read(fd, text + size, PIECE - size)) != 0) {
+		if (n < 0)
+			rc = ep_fail(err, EP_E_IO, 0, "%s: its list of mappings: %m", source->name);
+		else
+			size += (size_t)n;
+		used = maps_lines(maps, text, size);
+		size -= used;
+		memmove(text, text + used, size);
+		if (rc == EP_OK && (source->segments.count > MAPS_MOST ||
+				    maps->paths.count > PATH_MOST || size == PIECE))
+			rc = ep_fail(err, EP_E_LIMIT, 0,
+				     "%s: it has more than %u mappings, or more than %zu MiB of "
+				     "names of what is mapped",
+				     source->name, MAPS_MOST, PATH_MOST >> 20);
+	}
+	free(text);
+	return rc;
+}
+
 static int maps_read(struct ep_source *source, struct ep_err *err)
 {
-	size_t size;
-	struct maps_line parsed;
-	char *next, *line;
-	int rc = ep_proc_read(source->folder, "maps", &source->mapping_text, &size);
+	struct maps maps = {.source = source};
+	int fd = openat(source->folder, "maps", O_RDONLY | O_CLOEXEC), rc;
 
-	if (rc) {
-		source->mapping_text = NULL;
-		errno = -rc;
-		return ep_fail(err, rc == -EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
+	if (fd < 0)
+		return ep_fail(err, errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
 			       "%s: /proc/%d/maps: %m", source->name, (int)source->tid);
-	}
-	next = source->mapping_text;
-	while ((line = strsep(&next, "\n")))
-		if (maps_parse(line, &parsed))
-			maps_add(source, &parsed);
-	return EP_OK;
+	rc = maps_all(&maps, fd, err);
+	close(fd);
+	for (size_t i = 0; i < source->mappings.count; i++)
+		source->mappings.list[i].path =
+			maps.paths.list + (uintptr_t)source->mappings.list[i].path;
+	source->mapping_text = maps.paths.list;
+	return rc;
 }
 
 /* ---- threads ---- */
@@ -280,6 +344,9 @@ static int process_open(struct ep_source *source, struct ep_err *err)
 		return ep_fail(err, EP_E_IO, 0,
 			       "%s: a zombie: it has ended, its memory is gone; name its core",
 			       source->name);
+	source->process = ep_living_process(&living);
+	if (source->process < 0 && errno == ESRCH)
+		return gone(source, 0, err);
 	if (living.kernels)
 		return ep_fail(err, EP_E_FORMAT, 0,
 			       "%s: a thread of the kernel, it has no memory of its own",
@@ -291,33 +358,90 @@ static int process_open(struct ep_source *source, struct ep_err *err)
 	return EP_OK;
 }
 
+/* One descriptor for all reads and writes: by another one they could be of another program. */
+static int memory_open(struct ep_source *source, struct ep_err *err)
+{
+	source->fd = openat(source->folder, "mem", O_RDWR | O_CLOEXEC);
+	if (source->fd >= 0)
+		return EP_OK;
+	source->unwritable = errno;
+	source->fd = openat(source->folder, "mem", O_RDONLY | O_CLOEXEC);
+	if (source->fd >= 0)
+		return EP_OK;
+	return errno == EACCES || errno == EPERM ? not_permitted(source, err)
+						 : gone(source, 0, err);
+}
+
+/* A program that was started meanwhile lies elsewhere, or has other users: its memory is not the
+ * one that was opened before. */
+static bool is_same_program(const struct ep_source *source)
+{
+	char *auxv = NULL;
+	size_t size = 0;
+	bool same = ep_proc_read(source->folder, "auxv", &auxv, &size) == 0 &&
+		    size == source->auxv_size && memcmp(auxv, source->auxv, size) == 0;
+
+	free(auxv);
+	return same;
+}
+
 static int live_load(struct ep_source *source, struct ep_err *err)
 {
-	size_t size = 0;
-	uint8_t byte;
-	int rc = process_open(source, err);
+	int rc = process_open(source, err), got;
 
 	if (rc)
 		return rc;
-	source->fd = openat(source->folder, "mem", O_RDONLY | O_CLOEXEC);
-	rc = maps_read(source, err);
-	if (rc == EP_E_PERMISSION)
+	got = ep_proc_read(source->folder, "auxv", (char **)&source->owned_auxv,
+			   &source->auxv_size);
+	if (got == -EACCES || got == -EPERM)
 		return not_permitted(source, err);
-	if (rc)
-		return rc;
-	rc = threads_read(source, err);
-	if (rc)
-		return rc;
-	if (ep_proc_read(source->folder, "auxv", (char **)&source->owned_auxv, &size) == 0)
-		source->auxv = source->owned_auxv;
-	source->auxv_size = size;
-	if (source->segments.count == 0)
+	if (got)
 		return gone(source, 0, err);
-	owner_read(source);
-	if (source->fd < 0 && read_once(source, source->segments.list[0].address, &byte, 1) < 0 &&
-	    errno == EPERM)
+	source->auxv = source->owned_auxv;
+	rc = memory_open(source, err);
+	rc = rc ? rc : maps_read(source, err);
+	if (rc == EP_E_PERMISSION && source->fd >= 0)
 		return not_permitted(source, err);
+	rc = rc ? rc : threads_read(source, err);
+	if (rc)
+		return rc;
+	owner_read(source);
+	if (source->segments.count == 0 || !is_same_program(source) || has_ended(source))
+		return gone(source, 0, err);
 	return EP_OK;
+}
+
+uint64_t ep_source_live_resident(const struct ep_source *source)
+{
+	unsigned long long resident = 0, swapped = 0;
+	struct ep_procfile file;
+	bool known = false;
+	char *line;
+
+	ep_procfile_open_at(&file, source->folder, "status");
+	while ((line = ep_procfile_next(&file, '\n'))) {
+		known |= sscanf(line, "VmRSS: %llu", &resident) == 1;
+		sscanf(line, "VmSwap: %llu", &swapped);
+	}
+	ep_procfile_close(&file);
+	return known ? (resident + swapped) * 1024 : UINT64_MAX;
+}
+
+int ep_source_live_memory(const struct ep_source *source)
+{
+	struct ep_living living;
+	int memory = openat(source->folder, "mem", O_RDONLY | O_CLOEXEC);
+
+	/* The thread by which it is seen may have ended before others. */
+	if (memory < 0 && source->process >= 0 && ep_living_open(&living, source->pid)) {
+		memory = openat(living.folder, "mem", O_RDONLY | O_CLOEXEC);
+		ep_living_close(&living);
+	}
+	if (memory >= 0 && has_ended(source)) {
+		close(memory);
+		return -1;
+	}
+	return memory;
 }
 
 /* The thread by which it is seen may end in between, and others live on. */

@@ -7,9 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "coredump/files/procfile.h"
@@ -122,6 +124,48 @@ void ep_living_close(struct ep_living *living)
 	if (living->folder >= 0)
 		close(living->folder);
 	living->folder = -1;
+}
+
+/* The process's number as /proc has it, which may be of an outer namespace: pidfd_open(2) takes the
+ * caller's own. */
+static int number_of(int process)
+{
+	struct ep_procfile file;
+	int number = 0;
+	char path[64];
+	char *line;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", process);
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n')))
+		if (sscanf(line, "Pid: %d", &number) == 1)
+			break;
+	ep_procfile_close(&file);
+	return number;
+}
+
+int ep_living_process(const struct ep_living *living)
+{
+	int group = group_of(living->folder); /* living->pid may be that of any thread */
+	int process = (int)syscall(SYS_pidfd_open, group, 0), error = errno;
+	bool is = process >= 0 && number_of(process) == group;
+
+	/* The process keeps its number as long as it is not reaped. */
+	if (is && group_of(living->folder) == group)
+		return process;
+	if (process >= 0) {
+		close(process);
+		error = is ? ESRCH : ENOSYS;
+	}
+	errno = group ? error : ESRCH;
+	return -1;
+}
+
+bool ep_living_ended(int process)
+{
+	struct pollfd end = {.fd = process, .events = POLLIN};
+
+	return poll(&end, 1, 0) != 0;
 }
 
 bool ep_living_is(pid_t pid)

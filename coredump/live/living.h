@@ -26,7 +26,18 @@ struct ep_living {
 bool ep_living_open(struct ep_living *living, pid_t pid);
 void ep_living_close(struct ep_living *living);
 
-/* Is there a thread of it that lives? */
+/*
+ * A descriptor of the whole process (pidfd_open(2)): it is opened by the number, and is this
+ * process's since `folder` was there before and after. -1: errno is ESRCH, the process has ended;
+ * or the kernel gives none (before Linux 5.3, or a filter of system calls).
+ */
+int ep_living_process(const struct ep_living *living);
+
+/* Whether all threads of the process have ended that ep_living_process gave a descriptor of. */
+bool ep_living_ended(int process);
+
+/* Is there a thread of a process of that number that lives? It may be another process than it was.
+ */
 bool ep_living_is(pid_t pid);
 
 #endif

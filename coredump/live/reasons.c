@@ -7,7 +7,7 @@
 #include "coredump/util/alloc.h"
 #include "coredump/util/search.h"
 
-#define SITES_MAX (UINT64_C(1) << 24)
+#define SITES_MAX (UINT64_C(1) << 20) /* that the runtime has room for: switching/site_table.c */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -19,8 +19,8 @@ static int compare_rows(const void *a, const void *b)
 int ep_site_rows_read(struct ep_site_rows *rows, struct ep_control *control,
 		      const struct ep_switches *head, struct ep_err *err)
 {
-	size_t size = head->site_count * sizeof(struct ep_hook_site);
 	struct ep_hook_site *sites;
+	size_t size;
 	int rc;
 
 	rows->count = 0;
@@ -29,6 +29,8 @@ int ep_site_rows_read(struct ep_site_rows *rows, struct ep_control *control,
 	if (head->site_count > SITES_MAX)
 		return ep_fail(err, EP_E_CORRUPT, head->sites,
 			       "pid %d: its table of hooks makes no sense", (int)control->pid);
+	size = head->site_count * sizeof(*sites);
+	ep_control_work(control, EP_CONTROL_SORT(head->site_count));
 	sites = ep_malloc(size);
 	rc = ep_control_peek(control, head->sites, sites, size, err);
 	for (size_t i = 0; rc == EP_OK && i < head->site_count; i++)

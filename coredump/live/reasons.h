@@ -27,7 +27,7 @@ struct ep_site_rows {
 };
 
 /* The table that the section's head names; zero-initialized before the first time. EP_E_CORRUPT,
- * EP_E_IO. Freed by ep_array_deinit, also after an error. */
+ * EP_E_IO, EP_E_LIMIT. Freed by ep_array_deinit, also after an error. */
 int ep_site_rows_read(struct ep_site_rows *rows, struct ep_control *control,
 		      const struct ep_switches *head, struct ep_err *err);
 

@@ -10,7 +10,8 @@
 #include "runtime/dso/sleds.h"
 
 #define MODULES_MAX 4096
-#define SLEDS_MAX   ((uint64_t)1 << 24)
+#define SLEDS_MAX   ((uint64_t)1 << 21) /* of a module: 64 MiB of them */
+#define WORK_SLEDS  16                  /* that are one of ep_control_work */
 
 /* One module, as it lies in the process. */
 struct module {
@@ -99,6 +100,7 @@ static int prepare_stretch(struct ep_control *control, const struct module *modu
 			   struct ep_found_sites *out, struct ep_err *err)
 {
 	uint64_t size = stretch->end - stretch->start;
+	size_t before = out->count;
 
 	/* The two bytes behind the last one are another instruction, or not there. */
 	memset(stretch->code + size, 0, 2);
@@ -112,8 +114,9 @@ static int prepare_stretch(struct ep_control *control, const struct module *modu
 			prepare(stretch, module, shape,
 				place_of(&sleds[i], entry + i * sizeof(*sleds)), hooks, out);
 	}
+	ep_control_work(control, out->count - before);
 	if (!stretch->changed)
-		return EP_OK;
+		return ep_control_limit(control, err);
 	return ep_control_poke(control, stretch->start, stretch->code, size, err);
 }
 
@@ -149,6 +152,9 @@ static int prepare_module(struct ep_control *control, const struct module *modul
 
 	if (size / sizeof(*list) > SLEDS_MAX)
 		return EP_OK;
+	ep_control_work(control, size / sizeof(*list) / WORK_SLEDS);
+	if (ep_control_limit(control, err))
+		return EP_E_LIMIT;
 	list = ep_malloc(size);
 	if (ep_control_peek(control, map, list, size, NULL) == EP_OK)
 		rc = prepare_all(control, module, list, size / sizeof(*list), hooks, out, err);
@@ -187,7 +193,7 @@ int ep_sleds_prepare(struct ep_control *control, uint64_t first,
 		rc = prepare_module(control, &walk.module, hooks, out, err);
 		walk.at = (uint64_t)walk.module.sleds.next;
 	}
-	return rc;
+	return rc ? rc : ep_control_limit(control, err);
 }
 
 int ep_sleds_done(struct ep_control *control, uint64_t first, struct ep_err *err)

@@ -12,7 +12,7 @@
 /*
  * Prepares what is not yet, of all modules that came while everything was off; appends their sites,
  * which are off, to `out`. `first`: as struct ep_switches has it. What cannot be read is passed
- * over. EP_E_IO; EP_E_PERMISSION.
+ * over. EP_E_IO; EP_E_PERMISSION; EP_E_LIMIT.
  */
 int ep_sleds_prepare(struct ep_control *control, uint64_t first,
 		     const uint64_t hooks[EP_SWITCH_HOOKS], struct ep_found_sites *out,

@@ -6,17 +6,23 @@
 #include "coredump/live/switching.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "coredump/files/procfile.h"
 #include "coredump/live/reasons.h"
 #include "coredump/live/site_bytes.h"
 #include "coredump/live/sleds.h"
 #include "coredump/util/alloc.h"
 #include "runtime/site_code.h"
+
+#define WORK_ENTRIES 256u /* compared: one of ep_control_work */
+
+#define LOCK_WAIT  1500u   /* ms: whoever means well is done after some 50 */
+#define LOCKS_MOST 100000u /* lines */
 
 #define ROUNDS 4 /* looks; who still changes something then is left to it */
 
@@ -27,17 +33,66 @@ static uint64_t now(void)
 
 /* ---- opening ---- */
 
-/* The kernel's own folder of the process: nobody else takes that for anything. */
-static int lock_process(pid_t pid)
+static uint64_t milliseconds(void)
 {
-	char path[64];
-	int fd;
+	struct timespec time;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
-		;
-	return fd;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* Who holds it, as the kernel lists locks (proc_locks(5)); 0: not to be seen. */
+static int holder_of(int lock)
+{
+	unsigned major, minor, lines = 0;
+	unsigned long inode;
+	struct ep_procfile file;
+	int pid, holder = 0;
+	struct stat st;
+	char *line;
+
+	if (fstat(lock, &st))
+		return 0;
+	ep_procfile_open(&file, "/proc/locks");
+	while (!holder && lines++ < LOCKS_MOST && (line = ep_procfile_next(&file, '\n')))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &major, &minor, &inode) ==
+			    4 &&
+		    makedev(major, minor) == st.st_dev && inode == st.st_ino)
+			holder = pid;
+	ep_procfile_close(&file);
+	return holder;
+}
+
+/* By the descriptor of its memory: strangers cannot open that. The process itself can, and whoever
+ * may trace it, so nobody waits for them for ever. */
+static int lock_process(struct ep_control *control, struct ep_err *err)
+{
+	const struct timespec moment = {0, 5000000};
+	uint64_t begun = milliseconds();
+	char by[64] = "somebody";
+	int holder;
+
+	while (flock(control->memory, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return ep_fail(err, EP_E_IO, 0, "pid %d: its memory cannot be locked: %m",
+				       (int)control->pid);
+		if (milliseconds() - begun < LOCK_WAIT) {
+			nanosleep(&moment, NULL);
+			continue;
+		}
+		holder = holder_of(control->memory);
+		if (holder == control->pid)
+			snprintf(by, sizeof(by), "the process itself");
+		else if (holder > 0)
+			snprintf(by, sizeof(by), "pid %d", holder);
+		return ep_fail(
+			err, EP_E_LIMIT, 0,
+			"pid %d: %s has kept its hooks locked for 1.5 s (flock on its mem in "
+			"/proc, as epitaph control takes it); nothing was changed: try "
+			"again, or end that first",
+			(int)control->pid, by);
+	}
+	return EP_OK;
 }
 
 static int refresh(struct ep_switching *switching, struct ep_err *err)
@@ -49,29 +104,30 @@ static int refresh(struct ep_switching *switching, struct ep_err *err)
 		return rc;
 	ep_switched_deinit(&switching->list);
 	switching->list = list;
-	return EP_OK;
+	ep_control_work(switching->control, EP_CONTROL_SORT(list.own_count + list.control_count));
+	return ep_control_limit(switching->control, err);
 }
 
 int ep_switching_open(struct ep_switching *out, struct ep_control *control,
 		      struct ep_source *source, const struct ep_root_found *found,
 		      struct ep_err *err)
 {
-	int rc;
+	int rc = lock_process(control, err);
 
+	if (rc)
+		return rc;
 	*out = (struct ep_switching){.control = control, .source = source, .found = found};
-	out->lock = lock_process(control->pid);
 	rc = refresh(out, err);
-	if (rc && out->lock >= 0)
-		close(out->lock);
-	if (rc == EP_OK)
+	if (rc)
+		flock(control->memory, LOCK_UN);
+	else
 		ep_hook_finder_init(&out->finder, control, out->list.head.hooks);
 	return rc;
 }
 
 void ep_switching_close(struct ep_switching *switching)
 {
-	if (switching->lock >= 0)
-		close(switching->lock);
+	flock(switching->control->memory, LOCK_UN);
 	ep_hook_finder_deinit(&switching->finder);
 	ep_switched_deinit(&switching->list);
 }
@@ -113,9 +169,10 @@ static int known_sites(struct ep_switching *switching, const struct ep_reasons *
 						      list->control[i].end, sites, err)
 				 : EP_OK;
 
-		if (rc && rc != EP_E_LIMIT)
+		if (rc && rc != EP_E_CORRUPT)
 			return rc;
 	}
+	ep_control_work(switching->control, EP_CONTROL_SORT(sites->count));
 	ep_array_sort(sites, compare_sites);
 	return EP_OK;
 }
@@ -151,7 +208,7 @@ static int stale_sites(struct ep_switching *switching, struct ep_found_sites *si
 	if (rc == EP_OK)
 		sites->count = keep_stale(switching, &reasons, sites);
 	ep_reasons_deinit(&reasons);
-	return rc;
+	return rc ? rc : ep_control_limit(switching->control, err);
 }
 
 /* The process has changed code meanwhile, which may have been written back as it was before, with
@@ -184,6 +241,7 @@ static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
 	size_t flipped = 1;
 	int rc = EP_OK;
 
+	ep_control_work(switching->control, EP_CONTROL_SORT(sites->count));
 	ep_array_sort(sites, compare_sites);
 	for (unsigned round = 0; round < ROUNDS && flipped && rc == EP_OK; round++) {
 		flipped = 0;
@@ -191,6 +249,9 @@ static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
 		if (rc)
 			break;
 		ep_hook_sites_look(&switching->finder, sites->list, sites->count);
+		rc = ep_control_limit(switching->control, err);
+		if (rc)
+			break;
 		for (size_t i = 0; i < sites->count; i++)
 			sites->list[i].want_off = ep_reasons_off(&reasons, sites->list[i].place);
 		rc = ep_sites_flip(switching->control, sites, &flipped, err);
@@ -217,10 +278,12 @@ static uint64_t entry_address(const struct ep_switching *switching, size_t numbe
 
 /* Of a function that begins there, wherever other symbols said that it ends; control_count:
  * none. */
-static size_t entry_find(const struct ep_switched_list *list, const struct ep_code_range *range)
+static size_t entry_find(const struct ep_switching *switching, const struct ep_code_range *range)
 {
+	const struct ep_switched_list *list = &switching->list;
 	size_t i = 0;
 
+	ep_control_work(switching->control, list->control_count / WORK_ENTRIES);
 	while (i < list->control_count && list->control[i].start != range->start)
 		i++;
 	return i;
@@ -284,7 +347,7 @@ static int entry_open(struct ep_switching *switching, struct ep_code_range *rang
 		      struct ep_err *err)
 {
 	struct ep_switched_list *list = &switching->list;
-	size_t number = entry_find(list, range);
+	size_t number = entry_find(switching, range);
 	bool made = number == list->control_count;
 	struct ep_switched *entry;
 	int rc;
@@ -307,7 +370,7 @@ static int entry_open(struct ep_switching *switching, struct ep_code_range *rang
 static int entry_close(struct ep_switching *switching, const struct ep_code_range *range, bool off,
 		       bool failed, struct ep_err *err)
 {
-	size_t number = entry_find(&switching->list, range);
+	size_t number = entry_find(switching, range);
 	struct ep_switched *entry = &switching->list.control[number];
 
 	if (number == switching->list.control_count || range->already)
@@ -412,7 +475,7 @@ static int find_sites(struct ep_switching *switching, struct ep_code_range *rang
 		int rc = ep_hook_sites_find(&switching->finder, ranges[i].start, ranges[i].end,
 					    sites, err);
 
-		if (rc && rc != EP_E_LIMIT)
+		if (rc && rc != EP_E_CORRUPT)
 			return rc;
 		ranges[i].sites = (uint32_t)(sites->count - before);
 	}
@@ -425,8 +488,11 @@ static int has_room(const struct ep_switching *switching, const struct ep_code_r
 	const struct ep_switched_list *list = &switching->list;
 	size_t wanted = 0, room = list->head.control_capacity - list->control_count;
 
-	for (size_t i = 0; i < count; i++)
-		wanted += ranges[i].sites && entry_find(list, &ranges[i]) == list->control_count;
+	for (size_t i = 0; i < count && !ep_control_limit(switching->control, err); i++)
+		wanted +=
+			ranges[i].sites && entry_find(switching, &ranges[i]) == list->control_count;
+	if (ep_control_limit(switching->control, err))
+		return EP_E_LIMIT;
 	if (wanted <= room)
 		return EP_OK;
 	return ep_fail(err, EP_E_LIMIT, 0,

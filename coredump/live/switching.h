@@ -11,17 +11,19 @@
 #include "coredump/live/switched.h"
 
 struct ep_switching {
-	struct ep_control *control; /* borrowed */
+	struct ep_control *control; /* borrowed; whoever holds a flock(2) on its memory writes
+				       entries */
 	struct ep_source *source;   /* borrowed */
 	const struct ep_root_found *found;
 	struct ep_switched_list list;
 	struct ep_hook_finder finder;
-	int lock; /* /proc/PID: whoever holds it writes entries */
 };
 
 /*
- * Waits until no other one is at it. EP_END: the runtime of the process is too old. EP_E_VERSION:
- * its code cannot be changed, err says why; both must outlive it.
+ * Waits until no other one is at it, 1.5 s at most: EP_E_LIMIT, err says who. Only those can hold
+ * it who may open the memory of the process: its own user, root, the process itself. EP_END: the
+ * runtime of the process is too old. EP_E_VERSION: its code cannot be changed, err says why; both
+ * must outlive it.
  */
 int ep_switching_open(struct ep_switching *out, struct ep_control *control,
 		      struct ep_source *source, const struct ep_root_found *found,

@@ -24,7 +24,7 @@ struct ep_source *ep_source_new(enum ep_source_kind kind, const struct ep_source
 
 	source->kind = kind;
 	source->ops = ops;
-	source->fd = source->arena_fd = source->folder = -1;
+	source->fd = source->arena_fd = source->folder = source->process = -1;
 	source->name = ep_strdup(name);
 	source->path = path ? ep_strdup(path) : NULL;
 	return source;
@@ -40,6 +40,8 @@ void ep_source_close(struct ep_source *source)
 		close(source->fd);
 	if (source->folder >= 0)
 		close(source->folder);
+	if (source->process >= 0)
+		close(source->process);
 	if (source->arena_fd >= 0)
 		close(source->arena_fd);
 	for (size_t i = 0; i < source->warning_count; i++)

@@ -49,7 +49,9 @@ struct ep_source {
 	uint32_t uid, gid;          /* real */
 	pid_t tid;                  /* live: of the thread by which it is seen (live/living.h) */
 	int folder;                 /* live: /proc/TID; -1: none */
+	int process;                /* live: a pidfd; -1: none */
 	int fd;                     /* the core, or /proc/TID/mem; -1: none */
+	int unwritable;             /* live: why fd cannot be written, an errno; 0: it can */
 	const struct ep_held *held; /* ep_source_open_held; borrowed */
 	struct ep_spool *spool;     /* NULL: the core did not come as a stream */
 	dev_t origin_device;        /* of the file that was opened */

@@ -6,12 +6,14 @@
 #include "coredump/snapshot/gathered.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coredump/files/output.h"
 #include "coredump/live/live_read.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/snapshot/image.h"
 #include "coredump/util/alloc.h"
 
 #define CAPTURE (UINT64_C(1) << 20) /* bytes that are read at once */
@@ -124,10 +126,19 @@ int ep_gathered_read(struct ep_gathered *gathered, const struct ep_root_found *f
 		     const struct ep_ranges *ranges, struct ep_err *err)
 {
 	struct ep_live_read reading = {0};
-	uint64_t used = 0;
+	uint64_t used = 0, size = ep_ranges_size(ranges), held;
 	int rc = EP_OK;
 
-	gathered->captured = ep_malloc(ep_ranges_size(ranges));
+	/* Ranges are the process's word, and what it maps costs it nothing. */
+	if (gathered->source->kind == EP_SOURCE_LIVE && size > EP_IMAGE_BELIEVED) {
+		held = ep_image_held(gathered->source, found->arena_address);
+		if (size / 2 > EP_IMAGE_BELIEVED / 2 + held / 2)
+			return ep_fail(err, EP_E_LIMIT, found->arena_address,
+				       "%s: its arena and what it keeps are said to be %" PRIu64
+				       " MiB, and it has %" PRIu64 " MiB of memory",
+				       gathered->source->name, size >> 20, held >> 20);
+	}
+	gathered->captured = ep_malloc(size);
 	for (size_t i = 0; i < ranges->count && rc == EP_OK; i++)
 		rc = range_read(gathered, &reading, found, &ranges->list[i], &used, err);
 	ep_live_read_deinit(&reading);

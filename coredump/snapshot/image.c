@@ -4,20 +4,21 @@
 #include "coredump/snapshot/image.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "coredump/memory/ranges.h"
 #include "coredump/snapshot/redacted.h"
+#include "coredump/find/objectfile.h"
 #include "coredump/find/root_check.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/live/live.h"
 #include "coredump/live/live_read.h"
 #include "coredump/util/alloc.h"
-
-/* Bytes that an arena may take on its own word: the default EPITAPH_MEMORY. More is believed as far
- * as the source holds bytes: a few lying ones in a small file must not cost gigabytes. */
-#define BELIEVED_SIZE (UINT64_C(64) << 20)
 
 #define LARGE_PAGE (UINT64_C(2) << 20) /* of x86-64 */
 
@@ -118,20 +119,48 @@ uint64_t ep_image_wanted(struct ep_source *source, const struct ep_root_found *f
 	       start;
 }
 
+uint64_t ep_image_held(const struct ep_source *source, uint64_t start)
+{
+	uint64_t held = ep_source_live_resident(source);
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (size_t i = 0; i < source->mappings.count; i++) {
+		const struct ep_mapping *mapping = &source->mappings.list[i];
+		int fd = mapping->start == start
+				 ? ep_object_file_mapped(source, mapping, path, sizeof(path))
+				 : -1;
+
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &st) == 0 && (uint64_t)st.st_blocks * 512 > held)
+			held = (uint64_t)st.st_blocks * 512;
+		close(fd);
+	}
+	return held;
+}
+
 /* Of the bytes that are wanted, those worth making room for. */
 static uint64_t believed(struct ep_source *source, uint64_t start, uint64_t wanted)
 {
 	uint64_t end;
 
-	if (wanted <= BELIEVED_SIZE)
+	if (wanted <= EP_IMAGE_BELIEVED)
 		return wanted;
+	/* What a running process maps costs it nothing. */
+	if (source->kind == EP_SOURCE_LIVE) {
+		end = ep_image_held(source, start);
+		end = end > EP_IMAGE_BELIEVED ? end : EP_IMAGE_BELIEVED;
+		return wanted < end ? wanted : page_up(end);
+	}
 	end = last_byte_end(source, start, start + wanted);
-	if (end - start > BELIEVED_SIZE && ep_range_present(source, start, end) < (end - start) / 2)
+	if (end - start > EP_IMAGE_BELIEVED &&
+	    ep_range_present(source, start, end) < (end - start) / 2)
 		end = range_end(source, start, end, true);
 	/* Segments that hold next to nothing of what they span. */
 	if (ep_range_present(source, start, end) < (end - start) / 2)
 		end = start;
-	return end - start > BELIEVED_SIZE ? end - start : BELIEVED_SIZE;
+	return end - start > EP_IMAGE_BELIEVED ? end - start : EP_IMAGE_BELIEVED;
 }
 
 /* ---- reading ---- */
@@ -173,10 +202,9 @@ static int pages_read(struct ep_image *image, struct ep_source *source,
 	return rc;
 }
 
-int ep_image_read(struct ep_image *image, struct ep_source *source,
-		  const struct ep_root_found *found, struct ep_err *err)
+static int image_read(struct ep_image *image, struct ep_source *source,
+		      const struct ep_root_found *found, uint64_t wanted, struct ep_err *err)
 {
-	uint64_t wanted = ep_image_wanted(source, found);
 	uint64_t size = believed(source, found->arena_address, wanted);
 	struct ep_image new;
 	int rc;
@@ -203,6 +231,29 @@ int ep_image_read(struct ep_image *image, struct ep_source *source,
 	new.pages_missing += (wanted - size) / EP_PAGE;
 	*image = new;
 	return EP_OK;
+}
+
+int ep_image_read(struct ep_image *image, struct ep_source *source,
+		  const struct ep_root_found *found, struct ep_err *err)
+{
+	return image_read(image, source, found, ep_image_wanted(source, found), err);
+}
+
+int ep_image_read_head(struct ep_image *image, struct ep_source *source,
+		       const struct ep_root_found *found, struct ep_err *err)
+{
+	uint64_t wanted = ep_image_wanted(source, found);
+	struct ep_arena arena;
+
+	if (source->kind == EP_SOURCE_LIVE && ep_source_read(source, found->arena_address, &arena,
+							     sizeof(arena), NULL, NULL) == EP_OK)
+		for (unsigned i = 0; i < EP_SECTION_MAX; i++)
+			if (arena.sections[i].type == EP_SECTION_RINGS &&
+			    arena.sections[i].offset >= EP_PAGE &&
+			    arena.sections[i].offset % EP_PAGE == 0 &&
+			    arena.sections[i].offset < wanted)
+				wanted = arena.sections[i].offset;
+	return image_read(image, source, found, wanted, err);
 }
 
 int ep_image_from_bytes(struct ep_image *image, const void *bytes, size_t size, struct ep_err *err)

@@ -9,6 +9,10 @@
 
 #include "coredump/find/root.h"
 
+/* Bytes that an arena may take on its own word: the default EPITAPH_MEMORY. More is believed as far
+ * as the source holds bytes: a few lying ones in a small file must not cost gigabytes. */
+#define EP_IMAGE_BELIEVED (UINT64_C(64) << 20)
+
 struct ep_image {
 	uint8_t *bytes; /* `size` bytes, page aligned; owned */
 	size_t size; /* bytes: arena.committed, or what the segment holds when that is not readable;
@@ -25,9 +29,17 @@ struct ep_image {
 /* Copies the arena that was found. Keeps what can be read; EP_OK also when pages are missing. */
 int ep_image_read(struct ep_image *image, struct ep_source *source,
 		  const struct ep_root_found *found, struct ep_err *err);
+/* What lies before the rings only, for those who want no records: all of it where the first page
+ * does not say where that is, and of what does not run. */
+int ep_image_read_head(struct ep_image *image, struct ep_source *source,
+		       const struct ep_root_found *found, struct ep_err *err);
 /* Bytes that ep_image_read would take: arena.committed where it can be believed, else what is
  * mapped of the arena (live) or held by the core; 0: nothing. */
 uint64_t ep_image_wanted(struct ep_source *source, const struct ep_root_found *found);
+/* What a running process really has: bytes of memory and swap; or where the arena at `address` lies
+ * in a file, that one's on the disk, if those are more: its pages are in no process's count when
+ * the kernel has written them back. */
+uint64_t ep_image_held(const struct ep_source *source, uint64_t address);
 /* From bytes in memory, for tests and fuzzing: copies them, all present. Validates the root (magic,
  * crc, version). */
 int ep_image_from_bytes(struct ep_image *image, const void *bytes, size_t size, struct ep_err *err);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -34,7 +33,7 @@ static void own_path(const struct ep_doctor_target *target, const char *name, ch
 		     size_t size)
 {
 	if (target->pid)
-		snprintf(out, size, "/proc/%d/%s", (int)target->tid, name);
+		snprintf(out, size, "/proc/self/fd/%d/%s", target->folder, name);
 	else
 		snprintf(out, size, "/proc/self/%s", name);
 }
@@ -169,10 +168,17 @@ static int program_find(struct ep_doctor_target *target, const char *name, struc
 
 static void limit_look(struct ep_doctor_target *target)
 {
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	struct ep_procfile file;
+	unsigned long long limit;
+	char path[64], *line;
 
-	prlimit(target->pid, RLIMIT_CORE, NULL, &limit);
-	target->core_limit = limit.rlim_cur == RLIM_INFINITY ? EP_UNLIMITED : limit.rlim_cur;
+	target->core_limit = EP_UNLIMITED;
+	own_path(target, "limits", path, sizeof(path));
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n')))
+		if (sscanf(line, "Max core file size %llu", &limit) == 1)
+			target->core_limit = limit;
+	ep_procfile_close(&file);
 }
 
 static uint64_t size_parse(const char *text)
@@ -232,14 +238,14 @@ static bool same_namespace(const struct ep_doctor_target *target, const char *ki
 }
 
 /* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes it is not known. */
-static bool is_dumpable(pid_t pid)
+static bool is_dumpable(const struct ep_doctor_target *target)
 {
 	struct ep_procfile file;
 	char path[64], *line;
 	unsigned real, effective = 0;
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	own_path(target, "status", path, sizeof(path));
 	ep_procfile_open(&file, path);
 	while ((line = ep_procfile_next(&file, '\n')))
 		if (sscanf(line, "Uid: %u %u", &real, &effective) == 2)
@@ -261,7 +267,7 @@ static void process_look(struct ep_doctor_target *target)
 		snprintf(target->directory, PATH_MAX, "%s", path);
 	else if (!getcwd(target->directory, PATH_MAX))
 		target->directory[0] = '\0';
-	target->dumpable = !target->pid || is_dumpable(target->tid);
+	target->dumpable = !target->pid || is_dumpable(target);
 	target->contained = !same_namespace(target, "pid") || !same_namespace(target, "mnt");
 	limit_look(target);
 	environment_look(target);
@@ -326,6 +332,7 @@ int ep_doctor_target_examine(struct ep_doctor_target *target, const char *name, 
 	int rc = EP_OK;
 
 	memset(target, 0, sizeof(*target));
+	target->folder = -1;
 	target->memory = MEMORY_DEFAULT;
 	snprintf(target->store, sizeof(target->store), "%s", store);
 	if (name && access(name, F_OK) != 0 && *name >= '1' && *name <= '9')
@@ -337,7 +344,7 @@ int ep_doctor_target_examine(struct ep_doctor_target *target, const char *name, 
 			return ep_fail(err, EP_E_IO, 0, "%s: no such process, and no such file",
 				       name);
 		target->tid = living.tid;
-		ep_living_close(&living);
+		target->folder = living.folder;
 		if (!target->tid)
 			return ep_fail(err, EP_E_IO, 0,
 				       "%s: a zombie: it has ended, and waits for its parent to "

@@ -18,6 +18,7 @@
 
 struct ep_doctor_target {
 	pid_t pid;                /* 0: a program that does not run yet */
+	int folder;               /* its /proc/TID, open as long as this program runs; -1: none */
 	pid_t tid;                /* whose /proc/TID has its files (coredump/live/living.h) */
 	char program[PATH_MAX];   /* its file, to be opened here; "" none named */
 	char directory[PATH_MAX]; /* where a relative core would go */
