@@ -10,13 +10,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coredump/find/root_check.h"
 #include "coredump/live/live.h"
 #include "coredump/memory/source_impl.h"
 
-#define EVERY_MOST 64
+#define EVERY_MOST  64
+#define CLOCK_EVERY 256 /* of ep_control_work */
+#ifdef __SANITIZE_ADDRESS__
+#define TIME_MOST UINT64_C(15000000000) /* ns; all is slower then */
+#else
+#define TIME_MOST UINT64_C(1200000000)
+#endif
 
 /* Byte `n` of the gate, and its bits there. */
 #define GATE_BYTE(bit)  (__builtin_ctz(bit) / 8)
@@ -38,8 +45,24 @@ static int gone(const struct ep_control *control, uint64_t address, ssize_t n, s
 		       (int)control->pid);
 }
 
-int ep_control_limit(const struct ep_control *control, struct ep_err *err)
+/* ns */
+static uint64_t processor_time(void)
 {
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+int ep_control_limit(struct ep_control *control, struct ep_err *err)
+{
+	if (!control->until)
+		control->until = processor_time() + TIME_MOST;
+	if (control->work - control->clocked >= CLOCK_EVERY) {
+		control->clocked = control->work;
+		if (processor_time() > control->until)
+			control->work = EP_CONTROL_WORK + 1;
+	}
 	if (control->work <= EP_CONTROL_WORK)
 		return EP_OK;
 	return ep_fail(err, EP_E_LIMIT, 0,
@@ -190,8 +213,12 @@ int ep_control_poke_each(struct ep_control *control, const uint64_t *places, siz
 {
 	int rc = EP_OK;
 
-	for (size_t i = 0; rc == EP_OK && i < count; i++)
-		rc = ep_control_poke(control, places[i], &byte, 1, err);
+	for (size_t i = 0; rc == EP_OK && i < count; i++) {
+		ep_control_work(control, 1);
+		rc = ep_control_limit(control, err);
+		if (rc == EP_OK)
+			rc = ep_control_poke(control, places[i], &byte, 1, err);
+	}
 	return rc;
 }
 

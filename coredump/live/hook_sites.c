@@ -9,7 +9,7 @@
 #include "coredump/util/alloc.h"
 #include "runtime/sled_code.h"
 
-#define FUNCTION_MAX (UINT64_C(64) << 20)
+#define FUNCTION_MAX (UINT64_C(8) << 20)
 #define WINDOW       ((size_t)64 << 10) /* bytes of code that are read at once */
 #define INT3         0xcc
 #define STUBS        2  /* one behind the other */

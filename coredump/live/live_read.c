@@ -9,6 +9,7 @@
  */
 #include "coredump/live/live_read.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,7 @@ int ep_live_read_read(struct ep_live_read *live, struct ep_source *source,
 {
 	struct reading r = {
 		.live = live, .source = source, .found = found, .address = address, .bytes = out};
+	struct ep_section rings;
 	struct ep_arena arena;
 
 	if (!source->changing || address % EP_PAGE || address < found->arena_address ||
@@ -226,6 +228,13 @@ int ep_live_read_read(struct ep_live_read *live, struct ep_source *source,
 	    ep_source_read(source, found->arena_address, &arena, sizeof(arena), NULL, NULL))
 		return ep_source_read(source, address, out, size, done, err);
 	*done = 0;
+	rings = section_of(&arena, EP_SECTION_RINGS);
+	if (rings.type && (rings.offset % EP_PAGE || rings.offset < EP_PAGE ||
+			   rings.offset > found->root.arena_size))
+		return ep_fail(err, EP_E_FORMAT, found->arena_address,
+			       "%s: the arena says that its rings begin at 0x%" PRIx64
+			       ", which is no page of it: it was written over, or means harm",
+			       source->name, rings.offset);
 	live_read_begin(live);
 	return read_arena(&r, &arena, size, done, err);
 }

@@ -23,7 +23,7 @@ void ep_live_read_deinit(struct ep_live_read *live);
  * the same, or later than the first one of its thread was read, is zero in `out`, as if it had
  * never been there; of one that is being written, only the records before the first look's last are
  * taken. So none of a thread is missing between two that are there. *done counts as there, and must
- * not be NULL.
+ * not be NULL. EP_E_FORMAT: its first page names no page of it for its rings; nothing is read then.
  */
 int ep_live_read_read(struct ep_live_read *live, struct ep_source *source,
 		      const struct ep_root_found *found, uint64_t address, void *out, size_t size,

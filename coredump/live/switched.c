@@ -8,8 +8,9 @@
 #include "coredump/util/alloc.h"
 
 /* What a section may say: many times what the runtime writes. */
+#define ARENA_PAGE   4096u /* the first, which names the sections */
 #define ENTRY_MOST   1024
-#define ENTRIES_MOST (1u << 18)
+#define ENTRIES_MOST (1u << 16)
 
 static int find_section(struct ep_section *out, struct ep_source *source,
 			const struct ep_root_found *found, struct ep_err *err)
@@ -36,7 +37,8 @@ static bool is_right(const struct ep_section *section, const struct ep_switches 
 {
 	uint64_t entries = (uint64_t)head->capacity + head->control_capacity;
 
-	return section->offset % 64 == 0 && section->offset <= found->root.arena_size &&
+	return section->offset % 64 == 0 && section->offset >= ARENA_PAGE &&
+	       section->offset <= found->root.arena_size &&
 	       section->size <= found->root.arena_size - section->offset &&
 	       section->size >= sizeof(*head) &&
 	       section->entry_size >= sizeof(struct ep_switched) &&

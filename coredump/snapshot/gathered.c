@@ -112,7 +112,7 @@ static int range_read(struct ep_gathered *gathered, struct ep_live_read *reading
 		int rc = ep_live_read_read(reading, source, found, at, gathered->captured + *used,
 					   end - at, &got, err);
 
-		if (rc == EP_E_IO)
+		if (rc == EP_E_IO || rc == EP_E_FORMAT)
 			return rc;
 		got = rc ? got & ~(size_t)(EP_PAGE - 1) : got;
 		*used += got;

@@ -181,7 +181,7 @@ static int pages_read_by(struct ep_live_read *steady, struct ep_image *image,
 		memset(image->present + at / EP_PAGE, 1, page_up(next - at) / EP_PAGE);
 		if (rc == EP_OK)
 			return EP_OK;
-		if (rc == EP_E_IO)
+		if (rc == EP_E_IO || rc == EP_E_FORMAT)
 			return rc;
 		memset(image->bytes + next, 0,
 		       (next + EP_PAGE < end ? next + EP_PAGE : end) - next);

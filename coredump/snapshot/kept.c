@@ -41,7 +41,7 @@ static bool find_table(struct ep_source *source, const struct ep_root_found *fou
 		const struct ep_section *section = &arena.sections[i];
 
 		if (section->type != EP_SECTION_KEPT ||
-		    section->entry_size < sizeof(struct ep_kept) ||
+		    section->entry_size < sizeof(struct ep_kept) || section->offset % 64 ||
 		    section->offset > found->root.arena_size ||
 		    section->size > found->root.arena_size - section->offset)
 			continue;

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "coredump/kinds/open.h"
+#include "coredump/live/live.h"
 
 static struct ep_source *source;
 static struct ep_err err;
@@ -233,6 +235,61 @@ START_TEST(names_that_are_no_pid_are_told)
 }
 END_TEST
 
+static int share(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* The memory outlives the program by a sibling that shares it. */
+START_TEST(after_an_exec_the_memory_is_still_the_one_that_was_opened)
+{
+	static char stack[16384] __attribute__((aligned(16)));
+	static volatile int *shared;
+	char text[sizeof(marker)];
+	int memory, sibling;
+	pid_t pid;
+
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (pid == 0) {
+		shared[0] = clone(share, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+		while (!shared[1])
+			usleep(1000);
+		execl("/bin/sleep", "sleep", "1000", NULL);
+		_exit(1);
+	}
+	while (!shared[0])
+		usleep(1000);
+	sibling = shared[0];
+	ck_assert_int_eq(ep_source_open_live(&source, pid, &err), EP_OK);
+	memory = ep_source_live_memory(source);
+	ck_assert_int_eq(pread(memory, text, sizeof(text), (off_t)(uintptr_t)marker), sizeof(text));
+	close(memory);
+	shared[1] = 1;
+	do {
+		usleep(1000);
+		memory = ep_source_live_memory(source);
+		ck_assert_int_ge(memory, 0);
+		text[0] = (char)(pread(memory, text, sizeof(text), (off_t)(uintptr_t)marker) > 0);
+		close(memory);
+	} while (text[0]);
+	ck_assert_int_eq(ep_source_read(source, (uintptr_t)marker, text, sizeof(text), NULL, &err),
+			 EP_OK);
+	ck_assert_int_eq(memcmp(text, marker, sizeof(text)), 0);
+	kill(sibling, SIGKILL);
+	/* Now nobody has it any more, and the process runs another program. */
+	while (ep_source_read(source, (uintptr_t)marker, text, 1, NULL, &err) == EP_OK)
+		usleep(1000);
+	ck_assert_ptr_nonnull(strstr(err.text, "another program"));
+	child_end(pid);
+	ck_assert_int_lt(ep_source_live_memory(source), 0);
+	ep_source_close(source);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("live");
@@ -247,6 +304,7 @@ int main(void)
 	tcase_add_test(test, without_permission_it_says_which);
 	tcase_add_test(test, a_kernel_thread_has_no_memory);
 	tcase_add_test(test, names_that_are_no_pid_are_told);
+	tcase_add_test(test, after_an_exec_the_memory_is_still_the_one_that_was_opened);
 	suite_add_tcase(suite, test);
 	return ep_test_main(suite);
 }

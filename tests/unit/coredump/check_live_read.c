@@ -13,6 +13,7 @@
 #include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "coredump/live/live_read.h"
+#include "coredump/memory/source_impl.h"
 #include "decoder/trace/trace.h"
 #include "main.h"
 #include "runtime/arena/arena.h"
@@ -170,6 +171,49 @@ START_TEST(what_a_process_writes_of_itself_was_there_at_one_time)
 }
 END_TEST
 
+static void rings_set(struct ep_source *source, const struct ep_root_found *found, uint64_t offset)
+{
+	uint64_t at = found->arena_address + offsetof(struct ep_arena, sections);
+	struct ep_section section;
+
+	do {
+		ck_assert_int_eq(ep_source_read(source, at, &section, sizeof(section), NULL, NULL),
+				 EP_OK);
+		at += sizeof(section);
+	} while (section.type != EP_SECTION_RINGS);
+	at += offsetof(struct ep_section, offset) - sizeof(section);
+	ck_assert_int_eq(pwrite(source->fd, &offset, sizeof(offset), (off_t)at), sizeof(offset));
+}
+
+START_TEST(rings_that_begin_in_no_page_of_the_arena_are_refused)
+{
+	static const uint64_t wrong[] = {0, 1, 8, 64, 2048, 4095, 4097, UINT64_MAX - 4095};
+	struct ep_root_found found;
+	struct ep_source *source;
+	struct ep_image image;
+	struct ep_err err;
+	pid_t child = child_start();
+
+	kill(child, SIGSTOP);
+	waitpid(child, NULL, WUNTRACED);
+	ck_assert_int_eq(ep_source_open_live(&source, child, NULL), EP_OK);
+	ck_assert_int_eq(ep_root_find(source, &found, NULL), EP_OK);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		rings_set(source, &found, wrong[i]);
+		ck_assert_int_eq(ep_image_read(&image, source, &found, &err), EP_E_FORMAT);
+		ck_assert_ptr_nonnull(strstr(err.text, "no page of it"));
+	}
+	rings_set(source, &found, found.root.arena_size + 4096);
+	ck_assert_int_eq(ep_image_read(&image, source, &found, &err), EP_E_FORMAT);
+	rings_set(source, &found, 4096);
+	ck_assert_int_eq(ep_image_read(&image, source, &found, &err), EP_OK);
+	ep_image_deinit(&image);
+	ep_source_close(source);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("live_read");
@@ -177,6 +221,7 @@ int main(void)
 
 	tcase_add_test(tcase, what_is_read_of_a_running_process_was_there_at_one_time);
 	tcase_add_test(tcase, of_a_process_that_stands_still_all_is_read);
+	tcase_add_test(tcase, rings_that_begin_in_no_page_of_the_arena_are_refused);
 	tcase_add_test(tcase, what_a_process_writes_of_itself_was_there_at_one_time);
 	suite_add_tcase(suite, tcase);
 	return ep_test_main(suite);

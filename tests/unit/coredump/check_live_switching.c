@@ -3,8 +3,10 @@
  * check_live_switching.c: hooks of a running process, switched from outside: of a child of this
  * test, which holds the runtime as any traced program does, and code that calls its hooks.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -288,6 +290,53 @@ START_TEST(a_section_that_lies_is_refused)
 }
 END_TEST
 
+START_TEST(the_lock_is_the_memorys_and_not_the_folders)
+{
+	struct ep_switching_sum sum;
+	char path[64];
+	int folder, memory;
+
+	child_start(NULL);
+	snprintf(path, sizeof(path), "/proc/%d", (int)child);
+	folder = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_eq(flock(folder, LOCK_EX), 0);
+	sum = switch_code(true);
+	ck_assert_uint_eq(sum.flipped, 4);
+	close(folder);
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
+	memory = openat(AT_FDCWD, path, O_RDONLY);
+	ck_assert_int_eq(flock(memory, LOCK_EX), 0);
+	ck_assert_int_eq(ep_switching_open(&switching, &control, source, &found, &err), EP_E_LIMIT);
+	snprintf(path, sizeof(path), ": pid %d has kept its hooks locked", (int)getpid());
+	ck_assert_ptr_nonnull(strstr(err.text, path));
+	close(memory);
+	ck_assert_uint_eq(switch_code(false).flipped, 4);
+	child_end();
+}
+END_TEST
+
+START_TEST(after_so_much_work_no_more_is_read)
+{
+	struct ep_code_range range = {.start = (uint64_t)code_begin, .end = (uint64_t)code_end};
+	struct ep_switching_sum sum;
+	size_t stale;
+
+	child_start(NULL);
+	target_open();
+	ep_control_work(&control, EP_CONTROL_WORK);
+	ck_assert_int_eq(ep_switching_functions(&switching, &range, 1, true, &sum, &err),
+			 EP_E_LIMIT);
+	ck_assert_int_eq(ep_switching_all_on(&switching, &sum, &err), EP_E_LIMIT);
+	ck_assert_int_eq(ep_switching_stale(&switching, &stale, &err), EP_E_LIMIT);
+	ck_assert_ptr_nonnull(strstr(err.text, "too long"));
+	target_close();
+	control.work = 0;
+	bytes_are(on);
+	child_end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("live_switching");
@@ -301,6 +350,8 @@ int main(void)
 	tcase_add_test(one, everything_off_and_on_is_noted);
 	tcase_add_test(one, an_older_runtime_is_named_as_one);
 	tcase_add_loop_test(one, a_section_that_lies_is_refused, 0, 3);
+	tcase_add_test(one, the_lock_is_the_memorys_and_not_the_folders);
+	tcase_add_test(one, after_so_much_work_no_more_is_read);
 	suite_add_tcase(suite, one);
 	return ep_test_main(suite);
 }
