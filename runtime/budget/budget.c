@@ -46,7 +46,7 @@
 #define CREDIT      (300 * US) /* of cost, that a process begins with */
 #define SAVED       (10 * MS)  /* … that it may save up */
 #define OWED        (2 * MS)   /* … and owe */
-#define OWN_CREDIT  (20 * MS)  /* of own work, that a process begins with, and may save up … */
+#define OWN_CREDIT  (50 * MS)  /* of own work, that a process begins with, and may save up … */
 #define OWN_PART    5          /* … of a fifth of the budget */
 #define DEBT        (40 * MS)  /* of cost beyond the budget: the last step */
 #define LONG_CALL   (100 * US) /* the story: those stay */

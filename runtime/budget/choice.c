@@ -8,6 +8,7 @@
 /* A function's return lies behind its entry, and not far. */
 #define FAR     (UINT64_C(1) << 20) /* bytes */
 #define NEAREST 4                   /* open calls that are looked at for a return's */
+#define NEAR    (UINT64_C(1) << 16) /* bytes: of a frame that was left, which may have no hooks */
 
 /* TSC cycles: of calls shorter than this it is the number that counts, for each function that goes
  * costs as well. */
@@ -88,9 +89,9 @@ static void doubt(struct ep_choice *choice, uint64_t since)
 }
 
 /* The open call, of the innermost few, whose entry lies nearest below; -1: none. */
-static int callee_of(const struct ep_choice *choice, uint64_t address)
+static int callee_of(const struct ep_choice *choice, uint64_t address, uint64_t far)
 {
-	uint64_t nearest = FAR;
+	uint64_t nearest = far;
 	int found = -1;
 
 	for (unsigned i = 0; i < NEAREST && i < choice->depth; i++) {
@@ -110,7 +111,7 @@ static int callee_of(const struct ep_choice *choice, uint64_t address)
 
 static void leave(struct ep_choice *choice, uint64_t address, uint64_t now, bool timed)
 {
-	int index = callee_of(choice, address);
+	int index = callee_of(choice, address, FAR);
 
 	if (index >= 0) {
 		end(choice, (unsigned)index, now);
@@ -123,6 +124,72 @@ static void leave(struct ep_choice *choice, uint64_t address, uint64_t now, bool
 		   choice->left < EP_CHOICE_LEFT) {
 		choice->returned[choice->left++] = address;
 	}
+}
+
+/* ---- calls that end without a return ---- */
+
+/* All but the outermost `depth` of the open calls. */
+static void end_above(struct ep_choice *choice, unsigned depth, uint64_t now)
+{
+	for (unsigned i = choice->depth; i-- > depth;)
+		if (i < EP_CHOICE_DEPTH)
+			end(choice, i, now);
+	if (choice->depth > depth)
+		choice->depth = depth;
+}
+
+/* An exception has left a frame of code at `address`. */
+static void leave_frame(struct ep_choice *choice, uint64_t address, uint64_t now)
+{
+	int index = callee_of(choice, address, NEAR);
+
+	if (index >= 0)
+		end_above(choice, (unsigned)index, now);
+}
+
+static void save(struct ep_choice *choice, uint64_t buffer)
+{
+	unsigned at = choice->saved;
+
+	for (unsigned i = 0; i < EP_CHOICE_SAVED; i++)
+		if (choice->saves[i].buffer == buffer)
+			at = i;
+	choice->saves[at].buffer = buffer;
+	choice->saves[at].depth = choice->depth;
+	if (at == choice->saved)
+		choice->saved = (at + 1) % EP_CHOICE_SAVED;
+}
+
+static void resume(struct ep_choice *choice, uint64_t buffer, uint64_t now)
+{
+	for (unsigned i = 0; i < EP_CHOICE_SAVED; i++)
+		if (choice->saves[i].buffer == buffer)
+			end_above(choice, choice->saves[i].depth, now);
+}
+
+static uint64_t value_at(const struct ep_block *block, unsigned at)
+{
+	uint64_t value = ep_escape_payload(block->records[at]);
+
+	static_assert(EP_MARK_VALUE_BITS == 2 * 26, "format");
+	return value | (uint64_t)ep_escape_payload(block->records[at + 1]) << 26;
+}
+
+/* The mark whose head is at `at` of the block's records. */
+static void take_mark(struct ep_choice *choice, const struct ep_block *block, unsigned at,
+		      uint64_t now)
+{
+	unsigned head = ep_escape_payload(block->records[at]);
+	unsigned kind = head & 31, count = head >> 5 & 31;
+
+	if (at + count >= EP_BLOCK_RECORDS || count < 2)
+		return;
+	if (kind == EP_MARK_SAVE)
+		save(choice, value_at(block, at + 1));
+	else if (kind == EP_MARK_RESUME || kind == EP_MARK_PARENT)
+		resume(choice, value_at(block, at + 1), now);
+	for (unsigned i = 1; kind == EP_MARK_LEFT && i < count; i += 2)
+		leave_frame(choice, value_at(block, at + i), now);
 }
 
 /* The time that a timed word has, after `now`; a large gap's `high` bits come before it. */
@@ -164,6 +231,8 @@ void ep_choice_block(struct ep_choice *choice, const struct ep_block *block, boo
 			doubt(choice, now - before);
 		}
 		escaped = false;
+		if (type == EP_ESCAPE_MARK)
+			take_mark(choice, block, i, now);
 		if (escape)
 			continue;
 		if (word & EP_RETURN_BIT)

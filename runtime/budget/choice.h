@@ -2,9 +2,9 @@
 /*
  * choice.h: which functions cost most for the least time, by what the last blocks of one thread
  * show: calls are counted by the address that their entry's record has, and paired with their
- * returns roughly, for times between two timed records are not known. Functions with a long call
- * among few are the story, and stay; those that are short and many go first. Free of state but for
- * its own.
+ * returns roughly, for times between two timed records are not known; exceptions and jumps end
+ * them, too. Functions with a long call among few are the story, and stay; those that are short and
+ * many go first. Free of state but for its own.
  *
  *   ep_choice_begin, ep_choice_block of each block (the oldest first), ep_choice_take
  */
@@ -20,8 +20,9 @@
 #define EP_CHOICE_DEPTH 128
 #define EP_CHOICE_LEFT  16
 #define EP_CHOICE_ENDED \
-	32 /* between two timed records: there are at most 64 from one to the next */
-#define EP_CHOICE_MOST 1024 /* that go for one look */
+	32                /* between two timed records: there are at most 64 from one to the next */
+#define EP_CHOICE_SAVED 8 /* buffers of setjmp, the latest */
+#define EP_CHOICE_MOST  1024 /* that go for one look */
 
 struct ep_choice_function {
 	uint64_t address; /* as its entries' records have it; 0: a free slot */
@@ -48,6 +49,11 @@ struct ep_choice {
 		struct ep_choice_function *function;
 		uint64_t begin;
 	} open[EP_CHOICE_DEPTH];
+	struct {
+		uint64_t buffer;
+		unsigned depth;
+	} saves[EP_CHOICE_SAVED];
+	unsigned saved;                    /* the next of them to be given */
 	uint64_t returned[EP_CHOICE_LEFT]; /* addresses of those that ran long */
 	uint16_t heap[EP_CHOICE_SLOTS];    /* who may go, the first of them on top */
 	struct ep_choice_function functions[EP_CHOICE_SLOTS];

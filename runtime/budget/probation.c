@@ -31,12 +31,14 @@ static struct ep_probation_function *find(struct ep_probation *p, uint64_t addre
 }
 
 /* Not all at once: up to a quarter more. */
-static void postpone(const struct ep_probation *p, struct ep_probation_function *f, uint64_t now)
+static void postpone(struct ep_probation *p, struct ep_probation_function *f, uint64_t now)
 {
 	uint64_t wait = p->second << f->distance;
 	uint64_t random = (f->address ^ now) * UINT64_C(0xff51afd7ed558ccd) >> 48;
 
 	f->due = now + wait + (wait >> 18) * random;
+	if (f->due < p->next_due)
+		p->next_due = f->due;
 }
 
 static void change(struct ep_probation *p, struct ep_probation_function *f, uint8_t state,
@@ -102,11 +104,18 @@ unsigned ep_probation_begin(struct ep_probation *p, uint64_t now,
 	struct ep_probation_function *least[EP_PROBATION_TRIALS];
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < EP_PROBATION_SLOTS && p->off; i++) {
+	if (!p->off || p->next_due > now)
+		return 0;
+	p->next_due = UINT64_MAX;
+	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
 		struct ep_probation_function *f = &p->functions[i];
 		unsigned at = count;
 
-		if (f->state != EP_PROBATION_OFF || f->due > now)
+		if (f->state != EP_PROBATION_OFF)
+			continue;
+		if (f->due < p->next_due)
+			p->next_due = f->due;
+		if (f->due > now)
 			continue;
 		if (count < EP_PROBATION_TRIALS)
 			count++;

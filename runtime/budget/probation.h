@@ -39,6 +39,7 @@ struct ep_probation {
 	unsigned used;   /* slots */
 	unsigned off;    /* functions */
 	unsigned refused;
+	uint64_t next_due; /* none that is off is due before */
 	/* the trial that is on */
 	uint64_t begin;
 	uint32_t trials; /* functions; 0: none is on */

@@ -20,11 +20,6 @@
 #include "runtime/record/ring.h"
 #include "runtime/record/stacks.h"
 
-static struct ep_quiet *quiet_here(void)
-{
-	return ep_ring_recording() ? ep_quiet_here() : NULL;
-}
-
 /* It is saved where it was saved, when those calls were open that are. */
 static void save(uint64_t buffer)
 {
@@ -33,7 +28,9 @@ static void save(uint64_t buffer)
 
 	if (ep_quiet_again(buffer))
 		return;
-	quiet = quiet_here();
+	if (!ep_ring_recording())
+		return;
+	quiet = ep_quiet_here();
 	if (quiet && ep_budget_thin && ep_quiet_has(quiet, buffer)) {
 		ep_tls.quiet = ep_quiet_key(buffer);
 		ep_quiet_spare(quiet, EP_MARK_NS);
@@ -59,7 +56,9 @@ static void resume(uint64_t buffer, uint64_t place)
 
 	if (ep_quiet_again(buffer))
 		return;
-	quiet = quiet_here();
+	if (!ep_ring_recording())
+		return;
+	quiet = ep_quiet_here();
 	same = quiet && ep_quiet_has(quiet, buffer);
 	if (same && ep_budget_thin) {
 		ep_tls.quiet = ep_quiet_key(buffer);
@@ -90,15 +89,15 @@ static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 {
 	struct ep_mark mark;
 
+	if (!ep_ring_recording())
+		return;
 	ep_mark_init(&mark, EP_MARK_SWAP);
 	ep_mark_value(&mark, saved);
 	ep_mark_value(&mark, resumed);
 	ep_mark_value(&mark, place - 1);
 	ep_mark_record(&mark);
-	if (ep_ring_recording()) {
-		ep_stack_is_marked(&ep_tls);
-		ep_budget_mark(&ep_tls, EP_MARK_NS, 0);
-	}
+	ep_stack_is_marked(&ep_tls);
+	ep_budget_mark(&ep_tls, EP_MARK_NS, 0);
 }
 
 EP_BEFORE(swapcontext, swapcontext, swap(a, b, place))

@@ -11,6 +11,7 @@
 #define PIECE             1024 /* bytes of code that are read at once */
 #define HOPS              3    /* a stub may lead to another one */
 #define NO_STUBS          4096
+#define KNOWN_STUBS       16
 #define NAMING            1u /* those of -finstrument-functions, of three pairs */
 #define EP_HOOKS_OF_SLEDS 4u /* the first two hooks of ep_hook_address that only sleds call */
 
@@ -43,12 +44,6 @@ static bool is_no_stub(uint64_t address)
 static void note_no_stub(uint64_t address)
 {
 	__atomic_store_n(no_stub(address), address, __ATOMIC_RELAXED);
-}
-
-void ep_sites_look_again(void)
-{
-	for (size_t i = 0; i < NO_STUBS; i++)
-		__atomic_store_n(&no_stubs[i], 0, __ATOMIC_RELAXED);
 }
 
 /* Places that calls lead to, to be read together. */
@@ -99,6 +94,48 @@ static uint64_t follow(uint64_t address)
 	}
 }
 
+/* A stub that led to a hook; 0 is free. A module has few of them, and each of its functions two
+ * calls that go there: without this that was half of what it cost to switch one. What a stub leads
+ * to is fixed before its module's code runs, and forgotten when modules come or go. */
+static struct known_stub {
+	uint64_t address;
+	uint64_t hook; /* its number + the address: torn, it fits no other one's */
+} known_stubs[KNOWN_STUBS];
+
+static struct known_stub *known_stub(uint64_t address)
+{
+	return &known_stubs[address * UINT64_C(0x9e3779b97f4a7c15) >> 60];
+}
+
+static_assert(KNOWN_STUBS == 1 << 4, "the hash's bits");
+
+static unsigned recall_stub(uint64_t address)
+{
+	const struct known_stub *known = known_stub(address);
+	uint64_t hook = __atomic_load_n(&known->hook, __ATOMIC_RELAXED) - address;
+
+	if (__atomic_load_n(&known->address, __ATOMIC_RELAXED) != address ||
+	    hook >= EP_SWITCH_HOOKS)
+		return EP_SWITCH_HOOKS;
+	return (unsigned)hook;
+}
+
+static void keep_stub(uint64_t address, unsigned hook)
+{
+	struct known_stub *known = known_stub(address);
+
+	__atomic_store_n(&known->hook, hook + address, __ATOMIC_RELAXED);
+	__atomic_store_n(&known->address, address, __ATOMIC_RELAXED);
+}
+
+void ep_sites_look_again(void)
+{
+	for (size_t i = 0; i < NO_STUBS; i++)
+		__atomic_store_n(&no_stubs[i], 0, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < KNOWN_STUBS; i++)
+		__atomic_store_n(&known_stubs[i].address, 0, __ATOMIC_RELAXED);
+}
+
 static bool is_of_same_module(uint64_t one, uint64_t other)
 {
 	uint64_t start, end;
@@ -114,6 +151,10 @@ static unsigned hook_behind(uint64_t target)
 	unsigned hook = hook_at(target);
 	uint64_t first = target;
 
+	if (hook == EP_SWITCH_HOOKS)
+		hook = recall_stub(target);
+	if (hook != EP_SWITCH_HOOKS)
+		return hook;
 	for (unsigned hop = 0; hop < HOPS && hook == EP_SWITCH_HOOKS; hop++) {
 		uint64_t next = follow(target);
 
@@ -125,6 +166,8 @@ static unsigned hook_behind(uint64_t target)
 	if (hook == EP_SWITCH_HOOKS && target != first && is_no_stub(target) &&
 	    !is_of_same_module(first, target))
 		note_no_stub(first);
+	if (hook != EP_SWITCH_HOOKS)
+		keep_stub(first, hook);
 	return hook;
 }
 
@@ -211,7 +254,7 @@ static void look_ahead(const uint8_t *code, size_t size, uint64_t address,
 	for (size_t i = 0; i < size; i++) {
 		if (!ep_site_code_look(code + i, address + i, &target) || target < reach->start ||
 		    target >= reach->end || is_no_stub(target) ||
-		    hook_at(target) != EP_SWITCH_HOOKS)
+		    hook_at(target) != EP_SWITCH_HOOKS || recall_stub(target) != EP_SWITCH_HOOKS)
 			continue;
 		places.address[places.count++] = target;
 		if (places.count == EP_MEMORY_PLACES)

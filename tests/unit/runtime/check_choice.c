@@ -302,6 +302,62 @@ START_TEST(a_call_without_a_return_does_not_shift_the_others)
 END_TEST
 
 /* All equally warm: one look sees them all, and all may go for it. */
+/* A mark of `count` values, timed as marks are. */
+static void mark(unsigned kind, const uint64_t *values, unsigned count, uint64_t cycles)
+{
+	uint64_t stamp;
+
+	if (filled + 1 + 2 * count > EP_BLOCK_RECORDS)
+		end_block(true);
+	now += cycles;
+	stamp = now >> EP_TICK_SHIFT & 0xffff;
+	block.records[filled++] = ep_escape_make(
+		EP_ESCAPE_MARK, (uint32_t)(kind | 2 * count << 5 | (stamp ? stamp : 1) << 10));
+	for (unsigned i = 0; i < count; i++) {
+		block.records[filled++] = ep_escape_make(EP_ESCAPE_DATA, values[i] & 0x3ffffff);
+		block.records[filled++] = ep_escape_make(EP_ESCAPE_DATA, values[i] >> 26);
+	}
+}
+
+START_TEST(a_call_that_an_exception_left_has_ended)
+{
+	const uint64_t left[] = {function(3) + 20, function(2) + 20};
+
+	begin();
+	for (int i = 0; i < 300; i++) {
+		enter(1, 40);
+		enter(2, 40);
+		enter(3, 40);
+		mark(EP_MARK_LEFT, left, 2, 4000);
+		leave(1, 40);
+	}
+	end_block(true);
+	ck_assert_uint_eq(choice.depth, 0);
+	ck_assert_uint_le(counted(2)->time, 300 * 4200);
+	ck_assert_uint_eq(take(900), 3);
+}
+END_TEST
+
+START_TEST(a_call_that_a_jump_left_has_ended)
+{
+	const uint64_t buffer[] = {UINT64_C(0x7ffd12345678), function(3) + 20};
+
+	begin();
+	for (int i = 0; i < 300; i++) {
+		enter(1, 40);
+		if (i < 2 || i > 290) /* it is left out where nothing changed */
+			mark(EP_MARK_SAVE, buffer, 1, 40);
+		enter(2, 40);
+		enter(3, 40);
+		mark(EP_MARK_RESUME, buffer, 2, 400);
+		leave(1, 40);
+	}
+	end_block(true);
+	ck_assert_uint_eq(choice.depth, 0);
+	ck_assert_uint_eq(take(900), 3);
+}
+END_TEST
+
 START_TEST(a_thousand_that_are_equally_warm_go_at_once)
 {
 	bool seen[EP_CHOICE_MOST] = {false};
@@ -366,6 +422,8 @@ int main(void)
 	tcase_add_test(one, what_does_not_count_tells_of_long_calls_only);
 	tcase_add_test(one, one_that_is_to_be_kept_stays);
 	tcase_add_test(one, a_call_without_a_return_does_not_shift_the_others);
+	tcase_add_test(one, a_call_that_an_exception_left_has_ended);
+	tcase_add_test(one, a_call_that_a_jump_left_has_ended);
 	tcase_add_test(one, a_thousand_that_are_equally_warm_go_at_once);
 	tcase_add_test(one, the_order_of_many_is_that_of_their_worth);
 	tcase_add_test(one, what_is_too_much_is_left_out);
