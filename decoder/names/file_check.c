@@ -207,7 +207,9 @@ enum ep_file_check ep_file_check(Elf *elf, const struct ep_trace_module *module,
 #define BLOCKS_MAX  2u  /* of a thread: the newest ones … */
 #define THREADS_MAX 32u /* … of so many */
 #define BEFORE      8u
-#define BEHIND      128u /* bytes of a function in which its own address is made for the hook */
+/* Bytes of a function in which its own address is made for the hook: what it saves, and the
+ * trampolines of its nested functions, come before. */
+#define BEHIND 4096u
 
 struct calls {
 	uint64_t list[CALLS_MAX]; /* in the file, ascending */

@@ -5,11 +5,13 @@
  */
 #include "runtime/record/altstack.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
 #include "runtime/arena/inherit.h"
+#include "runtime/lib/files.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
@@ -30,6 +32,19 @@ static long set(const stack_t *new, stack_t *old)
 	return ep_syscall2(SYS_sigaltstack, (long)new, (long)old);
 }
 
+/* The program's stacks are executable: gcc's nested functions put code there, also those of a
+ * handler with SA_ONSTACK, which runs here. */
+static bool stacks_execute(void)
+{
+	const Elf64_Phdr *header = (const void *)ep_auxv(AT_PHDR);
+	uint64_t count = ep_auxv(AT_PHNUM);
+
+	for (uint64_t i = 0; header && i < count; i++)
+		if (header[i].p_type == PT_GNU_STACK)
+			return header[i].p_flags & PF_X;
+	return false;
+}
+
 static void start(int flags)
 {
 	struct label *label;
@@ -41,7 +56,9 @@ static void start(int flags)
 	got = ep_syscall6(SYS_mmap, 0, GUARD + SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ep_syscall_failed(got))
 		return;
-	ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE, PROT_READ | PROT_WRITE);
+	if (!stacks_execute() || ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE,
+					     PROT_READ | PROT_WRITE | PROT_EXEC))
+		ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE, PROT_READ | PROT_WRITE);
 	own.ss_sp = label = (void *)(got + (long)GUARD);
 	label->magic = MAGIC ^ (uint64_t)label;
 	label->flags = (uint64_t)flags;
