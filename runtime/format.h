@@ -176,6 +176,8 @@ struct ep_arena {
 	uint64_t hold;
 	struct ep_section sections[EP_SECTION_MAX];
 	uint64_t marks_left_out; /* (1.9) of exceptions and jumps, that left no recorded call */
+	uint32_t changer; /* (1.9) as `watcher`: of the thread that changes code; 0: none now */
+	uint32_t unused;
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
 static_assert(offsetof(struct ep_arena, gate) == 136, "assembly and `epitaph control` rely on it");
@@ -752,7 +754,8 @@ struct ep_snapshot_note {
 	uint32_t unused_word;
 	uint64_t ended; /* ns since 1970 when whoever took it saw the process's end; 0: nobody did
 			   (1.6) */
-	uint64_t unused[1];
+	uint64_t written; /* ns since 1970 when the core that it was taken from was written, at the
+			     latest; 0: not known (1.9) */
 };
 static_assert(sizeof(struct ep_snapshot_note) == 96, "format");
 

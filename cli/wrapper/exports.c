@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exports.c: names for the first node of a version script (ld's manual, "VERSION Command"). No
- * option overrides a script's `local: *`: with GNU ld, gold and lld --export-dynamic-symbol and
+ * exports.c: names for the first node of a version script, or of a linker script's VERSION (ld's
+ * manual, "VERSION Command"). No option overrides a script's `local: *`: with GNU ld, gold and lld
+ * --export-dynamic-symbol and
  * --dynamic-list don't, and a second script may not stand beside one without a tag.
  */
 #include "cli/wrapper/exports.h"
@@ -61,8 +62,39 @@ static const char *find_node(const char *text)
 	}
 }
 
+/* Behind the brace of a linker script's VERSION; NULL: it has none. */
+static const char *find_version(const char *text)
+{
+	static const char word[] = "VERSION";
+	static const char parts[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
+	unsigned depth = 0;
+
+	while (*(text = skip_blanks(text))) {
+		size_t length = strspn(text, parts);
+		const char *next;
+
+		if (*text == '"') {
+			text += 1 + strcspn(text + 1, "\"");
+			text += *text == '"';
+		} else if (length == 0) {
+			depth += *text == '{' ? 1 : *text == '}' && depth ? -1u : 0;
+			text++;
+		} else {
+			next = skip_blanks(text + length);
+			if (depth == 0 && length == strlen(word) && !strncmp(text, word, length) &&
+			    *next == '{')
+				return next + 1;
+			text += length;
+		}
+	}
+	return NULL;
+}
+
+enum kind { VERSION_SCRIPT, LINKER_SCRIPT };
+
 /* A copy of the script with the names in it, as a file; -1: it is left to the linker. */
-static int copy_of(const char *path, const char *const *names, size_t count)
+static int copy_of(const char *path, enum kind kind, const char *const *names, size_t count)
 {
 	const char *node, *at, *global;
 	char *text;
@@ -72,7 +104,8 @@ static int copy_of(const char *path, const char *const *names, size_t count)
 
 	if (ep_file_read_all(&text, &size, NULL, path, SCRIPT_MOST, NULL))
 		return -1;
-	node = find_node(text);
+	node = kind == LINKER_SCRIPT ? find_version(text) : text;
+	node = node ? find_node(node) : NULL;
 	fd = node ? memfd_create("epitaph version script", 0) : -1;
 	file = fd < 0 ? NULL : fdopen(dup(fd), "w");
 	if (!file) {
@@ -99,34 +132,58 @@ static int copy_of(const char *path, const char *const *names, size_t count)
 struct reading {
 	const char *const *names;
 	size_t count;
-	bool awaited; /* the next one is a script's name */
+	bool awaited;   /* the next one is a script's name … */
+	enum kind kind; /* … of that kind */
 	bool changed;
 };
 
-/* One of them, `length` long; a copy, or another in its place. */
-static char *read_one(struct reading *reading, const char *piece, size_t length)
+/* `word`, where `path` in it names a script; a copy, or another in its place. */
+static char *read_script(struct reading *reading, const char *word, const char *path)
 {
-	static const char *const options[] = {"--version-script", "-version-script"};
-	char *word = strndup(piece, length), *path = reading->awaited ? word : NULL;
+	int fd = copy_of(path, reading->kind, reading->names, reading->count);
 	char *changed;
-	int fd;
 
-	reading->awaited = false;
-	for (size_t i = 0; !path && i < sizeof(options) / sizeof(*options); i++) {
-		size_t size = strlen(options[i]);
-
-		if (!strcmp(word, options[i]))
-			reading->awaited = true;
-		else if (!strncmp(word, options[i], size) && word[size] == '=')
-			path = word + size + 1;
-	}
-	fd = path ? copy_of(path, reading->names, reading->count) : -1;
 	if (fd < 0)
-		return word;
+		return strdup(word);
 	reading->changed = true;
 	if (asprintf(&changed, "%.*s/proc/self/fd/%d", (int)(path - word), word, fd) < 0)
 		ep_die("out of memory");
 	return changed;
+}
+
+/* One of them; a copy, or another in its place. */
+static char *read_one(struct reading *reading, const char *word)
+{
+	static const struct {
+		const char *name;
+		enum kind kind;
+		bool joined; /* without "=" */
+	} options[] = {
+		{"--version-script", VERSION_SCRIPT, false},
+		{"-version-script", VERSION_SCRIPT, false},
+		{"--script", LINKER_SCRIPT, false},
+		{"-script", LINKER_SCRIPT, false},
+		{"--default-script", LINKER_SCRIPT, false},
+		{"-dT", LINKER_SCRIPT, false},
+		{"-T", LINKER_SCRIPT, true},
+	};
+
+	if (reading->awaited) {
+		reading->awaited = false;
+		return read_script(reading, word, word);
+	}
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		size_t size = strlen(options[i].name);
+
+		if (strncmp(word, options[i].name, size) != 0)
+			continue;
+		reading->kind = options[i].kind;
+		if (!word[size])
+			reading->awaited = true;
+		else if (word[size] == '=' || options[i].joined)
+			return read_script(reading, word, word + size + (word[size] == '='));
+	}
+	return strdup(word);
 }
 
 /* -Wl,a,b */
@@ -138,8 +195,10 @@ static void read_list(struct reading *reading, const char *list, struct ep_words
 
 	for (;;) {
 		size_t length = strcspn(list, ",");
+		char *piece = strndup(list, length);
 
-		ep_words_add(&pieces, read_one(reading, list, length));
+		ep_words_add(&pieces, read_one(reading, piece));
+		free(piece);
 		size += strlen(pieces.list[pieces.count - 1]) + 1;
 		if (!list[length])
 			break;
@@ -154,6 +213,22 @@ static void read_list(struct reading *reading, const char *list, struct ep_words
 		strcat(joined, pieces.list[i]);
 	}
 	ep_words_add(words, joined);
+}
+
+/* By its name: an input that the compiler hands on, and that is no object (ld's manual, "Implicit
+ * Linker Scripts"). */
+static bool is_script(const char *word)
+{
+	static const char *const ends[] = {".ld", ".lds", ".x", ".script"};
+	size_t length = strlen(word);
+
+	for (size_t i = 0; word[0] != '-' && i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t size = strlen(ends[i]);
+
+		if (length > size && !strcmp(word + length - size, ends[i]))
+			return true;
+	}
+	return false;
 }
 
 void ep_exports_keep(const struct ep_words *user, const struct ep_words *flat,
@@ -171,8 +246,15 @@ void ep_exports_keep(const struct ep_words *user, const struct ep_words *flat,
 		} else if ((!strcmp(word, "-Xlinker") || !strcmp(word, "--for-linker")) &&
 			   i + 1 < flat->count) {
 			ep_words_add(&changed, word);
-			word = flat->list[++i];
-			ep_words_add(&changed, read_one(&reading, word, strlen(word)));
+			ep_words_add(&changed, read_one(&reading, flat->list[++i]));
+		} else if (!strcmp(word, "-T") && i + 1 < flat->count) { /* the compiler's own */
+			ep_words_add(&changed, read_one(&reading, word));
+			ep_words_add(&changed, read_one(&reading, flat->list[++i]));
+		} else if (!strncmp(word, "-T", 2)) {
+			ep_words_add(&changed, read_one(&reading, word));
+		} else if (is_script(word) && (i == 0 || strcmp(flat->list[i - 1], "-o") != 0)) {
+			reading.kind = LINKER_SCRIPT;
+			ep_words_add(&changed, read_script(&reading, word, word));
 		} else {
 			ep_words_add(&changed, word);
 		}

@@ -124,12 +124,16 @@ static void own_note_fill(const struct extraction *x, struct ep_snapshot_note *n
 		.thread_count = (uint32_t)x->pages.thread_count,
 		.redacted = x->options.pages.redact | before->redacted,
 		.ended = x->options.ended,
+		.written = ep_source_kind(x->gathered.source) == EP_SOURCE_CORE
+				   ? ep_source_written(x->gathered.source)
+				   : 0,
 	};
 	/* A snapshot of a snapshot says how the first one came to be. */
 	if (before->size) {
 		note->found = before->found;
 		note->taken_tsc = before->taken_tsc;
 		note->ended = before->ended;
+		note->written = before->written;
 	}
 	if (x->gathered.source->changing)
 		note->taken_tsc = __builtin_ia32_rdtsc();

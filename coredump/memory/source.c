@@ -340,6 +340,28 @@ uint64_t ep_source_snapshot_ended(const struct ep_source *source)
 	return ep_source_snapshot_note(source, &next, &head) ? head.ended : 0;
 }
 
+uint64_t ep_source_snapshot_written(const struct ep_source *source)
+{
+	struct ep_snapshot_note head;
+	size_t next = 0;
+
+	return ep_source_snapshot_note(source, &next, &head) ? head.written : 0;
+}
+
+/* A file's time may be one tick of the kernel's clock old (at 100 Hz). */
+#define TICK UINT64_C(10000000)
+
+uint64_t ep_source_written(const struct ep_source *source)
+{
+	struct stat status;
+
+	if (!source->path || stat(source->path, &status) != 0 || !S_ISREG(status.st_mode) ||
+	    status.st_mtim.tv_sec < 0)
+		return 0;
+	return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
+	       TICK;
+}
+
 const char *ep_source_warning(const struct ep_source *source, size_t index)
 {
 	return index < source->warning_count ? source->warnings[index] : NULL;

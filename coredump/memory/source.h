@@ -175,6 +175,11 @@ uint32_t ep_source_snapshot_found(const struct ep_source *source);
  * process's end. 0 unknown. */
 uint64_t ep_source_snapshot_taken(const struct ep_source *source);
 uint64_t ep_source_snapshot_ended(const struct ep_source *source);
+uint64_t ep_source_snapshot_written(const struct ep_source *source);
+
+/* ns since 1970: when the file was written last, at the latest, by its time; 0: there is none. That
+ * of a copy is the copy's. */
+uint64_t ep_source_written(const struct ep_source *source);
 
 /* Damage that did not stop the opening: "core truncated: 12 of 30 segments …". One line each; NULL
  * at the end. Borrowed. */

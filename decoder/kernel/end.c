@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "coredump/kinds/arena_file.h"
 #include "decoder/kernel/schedule.h"
@@ -17,8 +16,6 @@
 #define WORTH_LEAST INT64_C(1000000)
 #define WORTH_MOST  INT64_C(100000000)
 #define USELESS     (INT64_C(3600) * 1000000000)
-/* A file's time may be one tick of the kernel's clock old (at 100 Hz). */
-#define TICK INT64_C(10000000)
 
 /* What is looked at. */
 struct witness {
@@ -86,21 +83,16 @@ static void at_most(struct ep_trace_end *end, const char *source, int64_t ns)
 		end->source = source;
 }
 
-/* Its core was whole when somebody saw that it had ended, and when its file was written last. */
+/* Its core was whole when somebody saw that it had ended, and when its file was written last; a
+ * snapshot of it knows that. */
 static void by_core(struct ep_trace_end *end, const struct witness *witness)
 {
-	const char *path = ep_source_path(witness->source);
-	struct stat status;
-	uint64_t written;
+	bool core = ep_source_kind(witness->source) == EP_SOURCE_CORE;
+	uint64_t written = core ? ep_source_written(witness->source)
+				: ep_source_snapshot_written(witness->source);
 
-	if (ep_source_kind(witness->source) != EP_SOURCE_CORE)
-		return;
-	at_most(end, "run", since_last(witness->trace, witness->ended));
-	if (!path || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-	    status.st_mtim.tv_sec < 0)
-		return;
-	written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
-		  (uint64_t)TICK;
+	if (core)
+		at_most(end, "run", since_last(witness->trace, witness->ended));
 	at_most(end, "core-file", since_last(witness->trace, written));
 }
 
@@ -174,10 +166,14 @@ bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size)
 
 const char *ep_end_ago_text(const struct ep_trace *trace, uint64_t tsc, char out[EP_END_AGO_SIZE])
 {
+	int64_t ago = ep_trace_ago(trace, tsc);
 	char text[EP_TIMETEXT_SIZE];
 
-	snprintf(out, EP_END_AGO_SIZE, "%s%s", trace->end.later ? "at least " : "",
-		 ep_timetext(text, ep_trace_ago(trace, tsc)));
+	if (trace->end.later && ago <= 0)
+		snprintf(out, EP_END_AGO_SIZE, "some time");
+	else
+		snprintf(out, EP_END_AGO_SIZE, "%s%s", trace->end.later ? "at least " : "",
+			 ep_timetext(text, ago));
 	return out;
 }
 

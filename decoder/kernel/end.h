@@ -23,7 +23,7 @@ void ep_end_find(struct ep_trace *trace, const struct ep_source *source, uint64_
 bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size);
 
 /* How long ago the moment was at the end: "1.234 us", "at least 1.234 us" where the end is known to
- * be then or later. Returns `out`. */
+ * be then or later, "some time" where that says nothing. Returns `out`. */
 #define EP_END_AGO_SIZE (EP_TIMETEXT_SIZE + 16)
 const char *ep_end_ago_text(const struct ep_trace *trace, uint64_t tsc, char out[EP_END_AGO_SIZE]);
 /* The same between both bounds: "up to 1.007 s before the end". Returns `out`. */

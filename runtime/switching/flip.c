@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "runtime/arena/root.h"
 #include "runtime/format_switches.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/helper.h"
@@ -107,6 +108,7 @@ static bool run_aside(ep_flip_fn run, void *argument)
 	work.argument = argument;
 	/* In a jail it has a copy of the table, in place of an empty one: what the program closes
 	 * meanwhile is closed with the thread. */
+	helper.shown = &ep_arena->changer;
 	helper.shares = ep_jail_inherited() ? CLONE_FS : CLONE_FS | CLONE_FILES;
 	if (ep_helper_start(&helper, NULL, work_aside))
 		return false;
@@ -114,6 +116,7 @@ static bool run_aside(ep_flip_fn run, void *argument)
 	while ((alive = __atomic_load_n(&helper.alive, __ATOMIC_ACQUIRE)) != 0)
 		ep_syscall4(SYS_futex, (long)&helper.alive, FUTEX_WAIT, (long)alive, 0);
 	helper.tid = 0;
+	__atomic_store_n(&ep_arena->changer, 0, __ATOMIC_RELAXED);
 	return true;
 }
 

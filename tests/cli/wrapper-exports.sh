@@ -31,6 +31,9 @@ END
 printf '{ global: main; local: *; };\n' >anonymous.map
 printf '/* a { comment */\n# another {\nONE { local: *; };\nTWO { global: kept; } ONE;\n' >tagged.map
 printf '{ main; kept; };\n' >bare.map
+# A linker's own script with versions in it, and one that has nothing else.
+printf 'VERSION { { global: main; local: *; }; }\n' >version.ld
+{ ld --verbose | sed '1,/^====/d; /^====/,$d'; echo 'VERSION /* { */ { ONE { local: *; }; TWO { global: kept; } ONE; }'; } >whole.ld
 printf -- '-Wl,--version-script=anonymous.map\n' >words.rsp
 for name in inner outer; do
 	"$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls -shared -fPIC $name.c -o $name.so
@@ -57,6 +60,13 @@ for linker in bfd gold lld mold; do
 done
 links bfd -Wl,--version-script=bare.map -Wl,-Bsymbolic
 links bfd @words.rsp
+links bfd -T whole.ld
+links bfd -Twhole.ld
+links bfd -Wl,--script=whole.ld
+links bfd -Xlinker -T -Xlinker whole.ld
+links bfd version.ld
+links lld version.ld
+links gold -Wl,-T,version.ld
 links bfd -Wl,-O1,--version-script=anonymous.map,--as-needed -static-libgcc
 
 # What the script says of the program's own functions holds.

@@ -423,7 +423,7 @@ OWN int %(name)s(int fuel, unsigned x)
 	else if (strcmp(how, "null-call") == 0) fuel += ((int (*volatile)(int))nowhere)(fuel);
 	else if (strcmp(how, "trap") == 0) __builtin_trap();
 	else if (strcmp(how, "assert") == 0) assert(how == NULL);
-	else if (strcmp(how, "div") == 0) fuel /= zero;
+	else if (strcmp(how, "div") == 0) { volatile int by = fuel / zero; fuel += by; }
 	else if (strcmp(how, "raise-segv") == 0) raise(SIGSEGV);
 	else if (strcmp(how, "wild") == 0) *(volatile int *)(0x4242424242424242L + zero) = 1;
 	else if (strcmp(how, "overflow") == 0) fuel += again(zero);

@@ -41,11 +41,15 @@ const char *ep_page_ago(struct ep_page *page, const struct ep_time *time,
 {
 	char text[EP_END_AGO_SIZE];
 
-	page->approximate |= !time->exact;
-	if (time->high == EP_TIME_UNKNOWN)
+	bool rough = !time->exact;
+
+	if (time->high == EP_TIME_UNKNOWN) {
 		snprintf(out, EP_PAGE_AGO_SIZE, "?");
-	else
-		snprintf(out, EP_PAGE_AGO_SIZE, "%s%s", time->exact ? "" : "~",
+	} else {
+		rough &= !page->trace->end.later || ep_trace_ago(page->trace, time->best) > 0;
+		snprintf(out, EP_PAGE_AGO_SIZE, "%s%s", rough ? "~" : "",
 			 ep_end_ago_text(page->trace, time->best, text));
+	}
+	page->approximate |= rough;
 	return out;
 }
