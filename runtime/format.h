@@ -752,8 +752,8 @@ struct ep_snapshot_note {
 	uint32_t redacted;     /* EP_REDACTED_: left out because somebody wanted it so, which is no
 				  damage */
 	uint32_t unused_word;
-	uint64_t ended; /* ns since 1970 when whoever took it saw the process's end; 0: nobody did
-			   (1.6) */
+	uint64_t ended;   /* ns since 1970 when whoever took it saw the process's end; 0: nobody did
+			     (1.6) */
 	uint64_t written; /* ns since 1970 when the core that it was taken from was written, at the
 			     latest; 0: not known (1.9) */
 };

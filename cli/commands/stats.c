@@ -2,7 +2,9 @@
 /* stats.c: epitaph stats: a table of functions, for people, CSV and JSON. */
 #include "decoder/stats/stats.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,7 @@ struct table {
 	struct ep_patterns functions; /* of the rows */
 	size_t rows;                  /* that fit it: the first of the list */
 	bool has_inside;
+	unsigned shown; /* a bit for each of `columns` */
 };
 
 static const struct {
@@ -46,7 +49,6 @@ static const struct {
 /* The columns of durations. */
 static const enum ep_stats_key quantiles[] = {EP_STATS_MIN, EP_STATS_MEDIAN, EP_STATS_P90,
 					      EP_STATS_P99, EP_STATS_MAX};
-static const char *const names_of_quantiles[] = {"min", "median", "p90", "p99", "max"};
 #define QUANTILES (sizeof(quantiles) / sizeof(*quantiles))
 
 #define MODULE_WIDTH 24
@@ -99,8 +101,8 @@ static void print_thread(const struct table *table, const struct ep_stat *stat)
 	printf("%-22s ", text);
 }
 
-/* What a plain count and a name don't say. */
-/* `room`: columns that are left; EP_FIT_ALL. What does not fit is in the wide table. */
+/* What a plain count and a name don't say. `room`: columns that are left; EP_FIT_ALL. What does not
+ * fit is in the wide table. */
 static void print_notes(const struct ep_stat *stat, size_t room)
 {
 	const struct {
@@ -129,45 +131,75 @@ static void print_notes(const struct ep_stat *stat, size_t room)
 	printf("%s%s\n", *before == ',' ? ")" : "", ep_color(EP_PLAIN));
 }
 
-/* A terminal that all columns and a name do not fit: the median and the maximum stay. */
-static bool is_narrow(const struct table *table)
-{
-	size_t columns = ep_terminal_columns();
-
-	return columns && columns < 132 + (has_schedule(table) ? 26u : 0u);
-}
-
-static bool is_shown(const struct table *table, enum ep_stats_key key)
-{
-	return !is_narrow(table) || key == EP_STATS_MEDIAN || key == EP_STATS_MAX;
-}
+/* Columns of numbers, as they stand. */
+static const struct {
+	const char *name;
+	int width;     /* with the blank behind it */
+	unsigned goes; /* where the terminal is too narrow for all: those with the least first;
+			  0 never, nor what the table is sorted by */
+	enum ep_stats_key key;
+} columns[] = {
+	{"calls", 11, 0, EP_STATS_CALLS},     {"timed", 11, 1, EP_STATS_NAME},
+	{"total", 13, 5, EP_STATS_TOTAL},     {"self", 13, 0, EP_STATS_SELF},
+	{"min", 12, 1, EP_STATS_MIN},         {"median", 12, 3, EP_STATS_MEDIAN},
+	{"p90", 12, 1, EP_STATS_P90},         {"p99", 12, 1, EP_STATS_P99},
+	{"max", 12, 2, EP_STATS_MAX},         {"on CPU", 13, 4, EP_STATS_RUNNING},
+	{"waiting", 13, 0, EP_STATS_WAITING}, {"inside", 13, 2, EP_STATS_NAME},
+};
+enum { CALLS, TIMED, TOTAL, SELF, MIN, MEDIAN, P90, P99, MAX, ON_CPU, WAITING, INSIDE, COLUMNS };
+static_assert(sizeof(columns) / sizeof(*columns) == COLUMNS, "a row each");
 
 /* Columns in front of the function's name. */
 static size_t columns_before_name(const struct table *table)
 {
-	return (table->by_thread ? 23 : 0) +
-	       (is_narrow(table) ? 11 + 2 * 12 : 22 + QUANTILES * 12) + 13 + 13 +
-	       (has_schedule(table) ? 26 : 0) + (table->has_inside ? 13 : 0) + 1 +
-	       (table->with_module ? MODULE_WIDTH + 1 : 0);
+	size_t width =
+		(table->by_thread ? 23 : 0) + 1 + (table->with_module ? MODULE_WIDTH + 1 : 0);
+
+	for (unsigned i = 0; i < COLUMNS; i++)
+		width += table->shown >> i & 1 ? (size_t)columns[i].width : 0;
+	return width;
 }
 
 #define NAME_LEAST 16u /* columns of it, however narrow the terminal is */
+
+static void choose_columns(struct table *table)
+{
+	size_t room = ep_terminal_columns();
+
+	table->shown = (1u << COLUMNS) - 1;
+	if (!has_schedule(table))
+		table->shown &= ~(1u << ON_CPU | 1u << WAITING);
+	if (!table->has_inside)
+		table->shown &= ~(1u << INSIDE);
+	for (unsigned turn = 1; turn <= 5 && room && columns_before_name(table) + NAME_LEAST > room;
+	     turn++)
+		for (unsigned i = 0; i < COLUMNS; i++)
+			if (columns[i].goes == turn &&
+			    (columns[i].key != table->key || columns[i].key == EP_STATS_NAME))
+				table->shown &= ~(1u << i);
+}
+
+static void print_cell(const struct table *table, unsigned column, const char *text)
+{
+	if (table->shown >> column & 1)
+		printf("%*s ", columns[column].width - 1, text);
+}
 
 /* On a terminal a name gets what is left of the line. Returns what it leaves, at least 1;
  * EP_FIT_ALL elsewhere. */
 static size_t print_name(const struct table *table, const struct ep_stat *stat)
 {
-	size_t columns = ep_terminal_columns(), before = columns_before_name(table);
-	size_t room = columns > before + NAME_LEAST ? columns - before : NAME_LEAST;
+	size_t width = ep_terminal_columns(), before = columns_before_name(table);
+	size_t room = width > before + NAME_LEAST ? width - before : NAME_LEAST;
 	char *said = ep_short_name(stat->function->name);
-	char *cut = ep_fit_name(columns ? said : stat->function->name, columns ? room : EP_FIT_ALL);
+	char *cut = ep_fit_name(width ? said : stat->function->name, width ? room : EP_FIT_ALL);
 
 	printf("%s%s%s%s", stat->function->span ? "span " : "", ep_color(EP_CYAN), cut,
 	       ep_color(EP_PLAIN));
 	room = ep_fit_columns(cut) + 1 < room ? room - ep_fit_columns(cut) : 1;
 	free(cut);
 	free(said);
-	return columns ? room : EP_FIT_ALL;
+	return width ? room : EP_FIT_ALL;
 }
 
 static void print_row(const struct table *table, const struct ep_stat *stat)
@@ -176,27 +208,35 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 	char text[EP_TIMETEXT_SIZE], least[EP_TIMETEXT_SIZE + 1];
 
 	print_thread(table, stat);
-	printf("%10" PRIu64 " ", stat->calls);
-	if (!is_narrow(table))
-		printf("%10" PRIu64 " ", timed);
-	printf("%12s ", ep_timetext(text, stat->total));
-	printf("%12s ", stat->function->span ? "-" : ep_timetext(text, stat->self));
-	for (size_t i = 0; i < QUANTILES; i++)
-		if (is_shown(table, quantiles[i]))
-			printf("%11s ",
-			       timed ? ep_timetext(text, ep_stat_value(stat, quantiles[i])) : "-");
-	if (has_schedule(table)) {
-		printf("%12s ", ep_timetext(text, stat->running));
-		snprintf(least, sizeof(least), "%s%s", at_least(stat),
-			 ep_timetext(text, stat->waiting));
-		printf("%12s ", least);
-	}
-	if (table->has_inside)
-		printf("%12s ", stat->inside ? ep_timetext(text, stat->inside) : "-");
+	snprintf(text, sizeof(text), "%" PRIu64, stat->calls);
+	print_cell(table, CALLS, text);
+	snprintf(text, sizeof(text), "%" PRIu64, timed);
+	print_cell(table, TIMED, text);
+	print_cell(table, TOTAL, ep_timetext(text, stat->total));
+	print_cell(table, SELF, stat->function->span ? "-" : ep_timetext(text, stat->self));
+	for (unsigned i = 0; i < QUANTILES; i++)
+		print_cell(table, MIN + i,
+			   timed ? ep_timetext(text, ep_stat_value(stat, quantiles[i])) : "-");
+	print_cell(table, ON_CPU, ep_timetext(text, stat->running));
+	snprintf(least, sizeof(least), "%s%s", at_least(stat), ep_timetext(text, stat->waiting));
+	print_cell(table, WAITING, least);
+	print_cell(table, INSIDE, stat->inside ? ep_timetext(text, stat->inside) : "-");
 	putchar(' ');
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, stat->function->module);
 	print_notes(stat, print_name(table, stat));
+}
+
+static void __attribute__((format(printf, 1, 2))) print_remark(const char *format, ...)
+{
+	size_t width = ep_terminal_columns();
+	char text[200];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	ep_fit_lines(stdout, text, width ? width : EP_FIT_ALL, 2);
 }
 
 static void print_text(const struct table *table)
@@ -204,19 +244,10 @@ static void print_text(const struct table *table)
 	const struct ep_stats *stats = &table->stats;
 	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
 
-	printf("%s%s%10s ", ep_color(EP_BOLD), table->by_thread ? "thread                 " : "",
-	       "calls");
-	if (!is_narrow(table))
-		printf("%10s ", "timed");
-	printf("%12s %12s ", "total", "self");
-	for (size_t i = 0; i < QUANTILES; i++)
-		if (is_shown(table, quantiles[i]))
-			printf("%11s ", names_of_quantiles[i]);
+	printf("%s%s", ep_color(EP_BOLD), table->by_thread ? "thread                 " : "");
+	for (unsigned i = 0; i < COLUMNS; i++)
+		print_cell(table, i, columns[i].name);
 	putchar(' ');
-	if (has_schedule(table))
-		printf("%12s %12s ", "on CPU", "waiting");
-	if (table->has_inside)
-		printf("%12s ", "inside");
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, "module");
 	printf("function%s\n", ep_color(EP_PLAIN));
@@ -224,20 +255,23 @@ static void print_text(const struct table *table)
 		print_row(table, stats->list[i]);
 	if (rows(table) < table->rows)
 		printf("… %zu more\n", table->rows - rows(table));
-	printf("\n%s calls; %s of them have exact times at both ends: min to max are theirs.\n",
-	       ep_counttext(calls, stats->calls), ep_counttext(timed, stats->timed));
+	putchar('\n');
+	print_remark("%s calls; %s of them have exact times at both ends: min to max are theirs.\n",
+		     ep_counttext(calls, stats->calls), ep_counttext(timed, stats->timed));
 	if (has_unknown(table))
-		printf(">: at least; scheduling events do not tell of all of the function's "
-		       "time.\n");
-	if (table->has_inside)
-		printf("inside: of waiting, in the function or in what it called; in which is not "
-		       "known, as not every call has a time of its own.\n");
+		print_remark(">: at least; scheduling events do not tell of all of the function's "
+			     "time.\n");
+	if (table->has_inside && table->shown >> INSIDE & 1)
+		print_remark(
+			"inside: of waiting, in the function or in what it called; in which is "
+			"not known, as not every call has a time of its own.\n");
 	if (stats->unplaced)
-		printf("Threads were off their CPUs for another %s: in which calls is not known.\n",
-		       ep_timetext(calls, stats->unplaced));
+		print_remark("Threads were off their CPUs for another %s: in which calls is not "
+			     "known.\n",
+			     ep_timetext(calls, stats->unplaced));
 	if (stats->gaps)
-		printf("History is missing in %s places; calls in it are not counted.\n",
-		       ep_counttext(calls, stats->gaps));
+		print_remark("History is missing in %s places; calls in it are not counted.\n",
+			     ep_counttext(calls, stats->gaps));
 }
 
 /* ---- for programs -------------------------------------------------------- */
@@ -427,6 +461,7 @@ static int print_table(struct table *table)
 	ep_stats_sort(&table->stats, table->key, table->reverse);
 	choose_rows(table);
 	table->has_inside = has_inside(&table->stats);
+	choose_columns(table);
 	if (!table->rows)
 		return EP_EXIT_NOTHING;
 	if (table->form.layout == EP_LAYOUT_TEXT)

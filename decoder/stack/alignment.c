@@ -32,6 +32,8 @@ static void merge(struct ep_alignment *out, const struct ep_places *places,
 			next = place->call + 1;
 			row.call = ep_open_calls_inner(open, place->call);
 			row.verdict = EP_VERDICT_AGREE;
+			if (place->part_of)
+				row.function = row.call->function;
 		} else if (row.inlined) {
 			row.verdict = EP_VERDICT_INLINED;
 		} else if (!place->passed) {

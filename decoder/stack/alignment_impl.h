@@ -12,6 +12,7 @@ struct ep_frame_place {
 	struct ep_alignment_row row;
 	bool passed; /* its hook has recorded that its call is not open: never paired */
 	size_t call; /* counted from the innermost; EP_ROW_NONE: none */
+	const struct ep_function *part_of; /* its code, without a name, is a part of that; NULL */
 };
 
 struct ep_places {

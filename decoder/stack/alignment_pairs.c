@@ -16,7 +16,8 @@ static bool is_call(const struct ep_frame_place *place, const struct ep_event *c
 		return false;
 	if (place->row.inlined)
 		return strcmp(place->row.inlined, call->function->name) == 0;
-	return place->row.function == call->function;
+	return place->row.function == call->function ||
+	       (place->part_of && place->part_of == call->function);
 }
 
 /* `table` has (count + 1) * (calls + 1) cells: the most pairs from (i, j) on outwards. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* alignment_places.c: the frames of a stack, and the calls inlined into them: where calls may be
  * paired. */
+#include "decoder/code/parts.h"
 #include "decoder/names/system_module.h"
 #include "decoder/stack/alignment_impl.h"
 
@@ -94,12 +95,53 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 	}
 }
 
+#define ASKED_MAX 64u /* functions of open calls that are asked of a part */
+
+/* The function of an open call of whose code the frame's, which has no name, is a part. */
+static const struct ep_function *find_whole(const struct ep_alignment_of *of,
+					    const struct ep_alignment_row *row)
+{
+	const struct ep_function *asked[ASKED_MAX], *part = row->function;
+	size_t count = 0;
+
+	if (row->inlined || row->frame->signal || row->frame->nowhere || part->known || !part->in ||
+	    part->end <= part->start || ep_open_calls_saw(of->open, part))
+		return NULL;
+	for (size_t i = 0; i < of->open->count && count < ASKED_MAX; i++) {
+		const struct ep_function *one = ep_open_calls_inner(of->open, i)->function;
+		size_t before = 0;
+
+		while (before < count && asked[before] != one)
+			before++;
+		if (before < count || one->in != part->in)
+			continue;
+		if (ep_parts_belong(of->source, of->names, one, part))
+			return one;
+		asked[count++] = one;
+	}
+	return NULL;
+}
+
+static void find_parts(struct ep_places *places, const struct ep_alignment_of *of)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		struct ep_frame_place *place = &places->list[i];
+
+		/* A recursion is asked once. */
+		if (i && place[-1].row.function == place->row.function)
+			place->part_of = place[-1].part_of;
+		else
+			place->part_of = find_whole(of, &place->row);
+	}
+}
+
 static void places_make(struct ep_places *places, const struct ep_alignment_of *of, bool inlines)
 {
 	*places = (struct ep_places){0};
 	for (size_t i = 0; of->stack && i < of->stack->count; i++)
 		add_frame(places, of, i, inlines);
 	judge_passed(places, of);
+	find_parts(places, of);
 	ep_places_pair(places, of->open);
 }
 

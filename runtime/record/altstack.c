@@ -56,8 +56,8 @@ static void start(int flags)
 	got = ep_syscall6(SYS_mmap, 0, GUARD + SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ep_syscall_failed(got))
 		return;
-	if (!stacks_execute() || ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE,
-					     PROT_READ | PROT_WRITE | PROT_EXEC))
+	if (!stacks_execute() ||
+	    ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC))
 		ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE, PROT_READ | PROT_WRITE);
 	own.ss_sp = label = (void *)(got + (long)GUARD);
 	label->magic = MAGIC ^ (uint64_t)label;

@@ -6,7 +6,8 @@ source "$TOP/tests/cli/lib/traced.bash"
 
 "$BIN/epitaph-cc" -g -O1 "$TOP/tests/programs/groups.c" -o groups -lpthread
 gcc -g -O1 "$TOP/tests/programs/groups.c" -o plain -lpthread
-EPITAPH_SCHED=off crash core.groups "$PWD/groups" deadlock # its columns would be more than a narrow terminal has
+crash core.groups "$PWD/groups" deadlock
+EPITAPH_SCHED=off crash core.unscheduled "$PWD/groups" deadlock
 crash core.plain "$PWD/plain"
 
 # What the program does is known from its source.
@@ -46,9 +47,23 @@ COLUMNS=7 "$EPITAPH" report core.groups | diff - <(COLUMNS=80 "$EPITAPH" report 
 COLUMNS=x "$EPITAPH" report core.groups | diff - page >/dev/null || say 'x columns'
 
 # The table of stats, too: on a narrow terminal it has fewer columns, of which none is cut.
-COLUMNS=80 "$EPITAPH" stats core.groups >narrow
-awk 'length > 80 { print; bad = 1 } END { exit bad }' narrow || say 'stats at 80 columns'
-grep -qE '^ +calls +total +self +median +max +function' narrow || say 'columns of stats'
+stats() { # CORE COLUMNS HEAD WORDS...
+	COLUMNS=$2 "$EPITAPH" stats "${@:4}" "$1" >narrow
+	sed 's/…/./g' narrow | awk -v most="$2" 'length > most { print length ": " $0; bad = 1 } END { exit bad }' >long ||
+		{ say "stats of $1 at $2 columns:"; cat long; }
+	grep -qE "^ *${3// / +}" narrow || say "columns of stats of $1 at $2 columns, ${*:4}: $(head -1 narrow)"
+}
+stats core.unscheduled 80 'calls total self median max function'
+stats core.unscheduled 80 'thread calls total self function' --by-thread
+stats core.unscheduled 130 'calls timed total self min median p90 p99 max function'
+"$EPITAPH" stats core.groups >wide
+if grep -q 'waiting' wide; then
+	stats core.groups 80 'calls total self on CPU waiting function'
+	stats core.groups 80 'calls total self median waiting function' --sort=median
+	stats core.groups 80 'thread calls self waiting function' --by-thread
+	stats core.groups 110 'calls total self median max on CPU waiting function'
+fi
+COLUMNS=80 "$EPITAPH" stats core.unscheduled >narrow
 [ "$(awk '$NF == "spinner" || / spinner / {print $1}' narrow)" = 1 ] || { say 'spinner in stats'; cat narrow; }
 
 # Without a trace there are no names of threads, but the same groups.
