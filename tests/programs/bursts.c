@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bursts.c: bursts N READY: N processes that die of SIGSEGV at once, when the file READY, which is made when all are there, is gone
- * again. Prints how many died so. */
+/* bursts.c: bursts N READY: N processes that die of SIGSEGV at once, when the file READY, which is
+ * made when all are there, is gone again. Prints how many died so. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stalled.c: stalled FILE [page|crash]: a traced process that waits for its input to end; with "page" one page of its arena is FILE's,
- * which nobody has read yet (not its first, where the kernel looks for an ELF header when it dumps). With "crash" it then dies. */
+/* stalled.c: stalled FILE [page|crash]: a traced process that waits for its input to end; with
+ * "page" one page of its arena is FILE's, which nobody has read yet (not its first, where the
+ * kernel looks for an ELF header when it dumps). With "crash" it then dies. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -42,7 +43,9 @@ int main(int argc, char **argv)
 		int file = open(argv[1], O_RDONLY);
 		void *page = page_of_arena();
 
-		if (file < 0 || !page || mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 4096) == MAP_FAILED)
+		if (file < 0 || !page ||
+		    mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 4096) ==
+			    MAP_FAILED)
 			return 1;
 	}
 	if (write(1, "ready\n", 6) != 6)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stalls.c: stalls DIR CONTENT STALL: a file system at DIR with one file, "file", which holds what CONTENT does, until there is a file
- * STALL: from then on it takes what it is asked and answers nothing. linux/fuse.h, without a library. Ends with SIGTERM.
+ * stalls.c: stalls DIR CONTENT STALL: a file system at DIR with one file, "file", which holds what
+ * CONTENT does, until there is a file STALL: from then on it takes what it is asked and answers
+ * nothing. linux/fuse.h, without a library. Ends with SIGTERM.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +22,8 @@ static int device;
 
 static void answer(uint64_t unique, int error, const void *bytes, size_t length)
 {
-	struct fuse_out_header head = {.len = (uint32_t)(sizeof(head) + length), .error = error, .unique = unique};
+	struct fuse_out_header head = {
+		.len = (uint32_t)(sizeof(head) + length), .error = error, .unique = unique};
 	struct iovec all[2] = {{&head, sizeof(head)}, {(void *)bytes, length}};
 
 	if (writev(device, all, length ? 2 : 1) < 0)
@@ -41,7 +43,8 @@ static void attributes(struct fuse_attr *out, uint64_t node)
 static void serve(const struct fuse_in_header *in)
 {
 	const struct fuse_read_in *read_in = (const void *)(in + 1);
-	struct fuse_init_out init = {.major = 7, .minor = 31, .max_write = 65536, .max_readahead = 0};
+	struct fuse_init_out init = {
+		.major = 7, .minor = 31, .max_write = 65536, .max_readahead = 0};
 	struct fuse_attr_out attr = {.attr_valid = 1000000};
 	struct fuse_entry_out entry = {.nodeid = 2, .entry_valid = 1000000, .attr_valid = 1000000};
 	struct fuse_open_out opened = {.open_flags = 0};
@@ -70,7 +73,8 @@ static void serve(const struct fuse_in_header *in)
 			answer(in->unique, 0, NULL, 0);
 		else
 			answer(in->unique, 0, content + read_in->offset,
-			       read_in->size < size - read_in->offset ? read_in->size : size - read_in->offset);
+			       read_in->size < size - read_in->offset ? read_in->size
+								      : size - read_in->offset);
 		break;
 	case FUSE_STATFS:
 		answer(in->unique, 0, &statfs, sizeof(statfs));
@@ -102,7 +106,8 @@ int main(int argc, char **argv)
 	if (read(file, content, size) != (ssize_t)size)
 		return 2;
 	device = open("/dev/fuse", O_RDWR);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+		 device);
 	if (device < 0 || mount("stalls", argv[1], "fuse", MS_NODEV | MS_NOSUID, options) != 0)
 		return 77;
 	for (;;) {
