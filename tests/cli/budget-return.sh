@@ -15,9 +15,9 @@ export EPITAPH_SCHED=off EPITAPH_MEMORY=4M
 	echo '#include <unistd.h>'
 	echo 'volatile int total; volatile sig_atomic_t more = 1;'
 	echo 'static void stop(int signal) { (void)signal; more = 0; }'
-	for ((i = 0; i < 1000; i++)); do echo "__attribute__((noinline)) void part$i(int x) { total += x; }"; done
+	for ((i = 0; i < 4000; i++)); do echo "__attribute__((noinline)) void part$i(int x) { total += x; }"; done
 	echo '__attribute__((noinline)) void round(void) {'
-	for ((i = 0; i < 1000; i++)); do echo "part$i($i);"; done
+	for ((i = 0; i < 4000; i++)); do echo "part$i($i);"; done
 	echo '}'
 	# A call now and then, and much of its own to do.
 	echo '__attribute__((noinline)) void later(int x) { for (int i = 0; i < 3000000; i++) total += x; }'
