@@ -192,7 +192,7 @@ static bool consider_own(struct search *search, struct candidate *candidate, con
 	    match != MATCH_NO && !(sure && match == MATCH_UNKNOWN)) {
 		wrong = ep_file_check_calls(candidate->elf, search->module, search->options->trace,
 					    &asked);
-		if (wrong * (match == MATCH_YES ? 4 : 16) > asked) {
+		if (wrong * 16 > asked) {
 			check = EP_FILE_OTHER;
 			what = "calls of the trace come from where it has no hooks";
 		}
