@@ -83,18 +83,12 @@ has err 'no trace in what a second of a processor was enough to look at'
 if [ "$(id -u)" = 0 ]; then
 	what=stranger
 	begin none
-	setpriv --reuid 65534 --regid 65534 --clear-groups python3 -c 'import fcntl, os, sys, time
-folder = os.open("/proc/" + sys.argv[1], os.O_RDONLY)
-fcntl.flock(folder, fcntl.LOCK_EX)
-try:
-    os.open("/proc/" + sys.argv[1] + "/mem", os.O_RDONLY)
-    print("may")
-except OSError:
-    print("held", flush=True)
-time.sleep(600)' $pid >in &
+	stranger=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	! "${stranger[@]}" flock --nonblock "/proc/$pid/mem" true 2>err || say "a stranger may lock the memory"
+	"${stranger[@]}" flock "/proc/$pid" sh -c 'echo held; exec sleep 600' >in &
 	jobs="$jobs $!"
 	read -r word <in
-	[ "$word" = held ] || say "a stranger may open the memory: $word"
+	[ "$word" = held ] || say "a stranger may not lock the folder: $word"
 	within 0 control $pid off
 	within 0 control $pid on
 	within 0 control $pid hooks
