@@ -49,7 +49,9 @@ MEMORY = [
     ("vextractf128 $1, %ymm1, M", 16, "w", 1), ("haddps M, %xmm1", 16, "r", 16), ("xsave M", 576, "w", 64), ("lodsb", 1, "rsi", 1),
     ("lodsq", 8, "rsi", 1), ("stosb", 1, "rdi", 1), ("stosq", 8, "rdi", 1), ("rep stosb", 1, "rdi", 1), ("scasb", 1, "rdi-r", 1),
 ]
-if "avx512f" in open("/proc/cpuinfo").read():
+with open("/proc/cpuinfo", encoding="ascii") as cpuinfo:
+    CPU = cpuinfo.read()
+if "avx512f" in CPU:
     MEMORY += [("vmovaps M, %zmm1", 64, "r", 64), ("vmovdqa64 %zmm1, M", 64, "w", 64), ("vmovdqu64 M, %zmm1", 64, "r", 1),
                ("vmovdqa32 %ymm1, M", 32, "w", 32)]
 
@@ -68,7 +70,8 @@ OTHERS = [
     ("pushq $0x1234; popq %fs", ["segment"]), ("lss (%rbx), %ebp", ["segment"]), ("ljmp *(%rbx)", ["segment"]),
     ("lretq", ["segment"]), ("mov $0x10000000, %eax; movl $-1, (%rax); ldmxcsr (%rax)", ["value"]),
     ("mov $9, %ecx; xgetbv", ["value"]), ("mov $0x4142434445464748, %rax; wrfsbase %rax", ["value"]),
-    ("mov $1, %ecx; xor %eax, %eax; xor %edx, %edx; wrpkru", ["value", None]), ("mov $0x40000000, %ecx; rdpmc", ["counter"]),
+    # Without protection keys it is no instruction (SDM, WRPKRU: #UD if CR4.PKE = 0).
+    ("mov $1, %ecx; xor %eax, %eax; xor %edx, %edx; wrpkru", ["value", None] if " ospke" in CPU else ["unknown-instruction"]), ("mov $0x40000000, %ecx; rdpmc", ["counter"]),
     ("xor %ecx, %ecx; div %ecx", ["division-by-zero"]), ("xor %ecx, %ecx; idiv %rcx", ["division-by-zero"]),
     ("mov $0x100, %ecx; div %cl", ["division-by-zero"]), ("mov $2, %edx; mov $1, %ecx; div %ecx", ["division-overflow"]),
     ("mov $-1, %rcx; mov $1, %eax; shl $63, %rax; cqto; idiv %rcx", ["division-overflow"]),
