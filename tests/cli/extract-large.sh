@@ -61,7 +61,10 @@ read -r count beyond < <(python3 large.py compare core snapshot)
 [ "$count" -gt 25000000 ] || fail "only $count bytes compared"
 [ "$beyond" -ge 4096 ] || fail "nothing of the snapshot lies beyond 4 GiB"
 
+# A snapshot also keeps when the core's file was written.
+touch -r core written
 python3 large.py move core
+touch -r written core
 "$EPITAPH" extract -q -o moved core
 cmp snapshot moved
 rm core
