@@ -110,10 +110,15 @@ ld -m elf_i386 small.o -o small
 ./small &
 jobs="$jobs $!"
 pid=$!
-until [ "$(readlink /proc/$pid/exe)" = "$PWD/small" ]; do sleep 0.01; done
-control 3 "$pid" status
-grep -q '32-bit' err || fail "$(cat err)"
-kill -9 "$pid"
+# A kernel without CONFIG_IA32_EMULATION starts no such program.
+until [ "$(readlink /proc/$pid/exe)" = "$PWD/small" ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+if kill -0 "$pid" 2>/dev/null; then
+	control 3 "$pid" status
+	grep -q '32-bit' err || fail "$(cat err)"
+	kill -9 "$pid"
+else
+	echo "no 32-bit program was looked at: this kernel runs none"
+fi
 
 # ---- one that has started another program, of the same pid
 start sh -c 'echo ready; exec "$0" 1000 2>/dev/null' sleep
