@@ -52,6 +52,16 @@ def tsc_now(process, arena):
     return last["tsc"] + max(0, ns) * clock[0]["tsc_hz"] // 10**9 & (1 << 64) - 1
 
 
+FILE_TIME_TICK = 10**7  # ns: a file's time may be one tick of the kernel's clock old (at 100 Hz)
+
+
+def written(process):
+    """When the core's file was written, at the latest, in ns since 1970; 0 for a live process."""
+    if process.live:
+        return 0
+    return os.fstat(process.file.fileno()).st_mtime_ns + FILE_TIME_TICK
+
+
 def pack(layout, **fields):
     data = bytearray(layout[0])
     for name, value in fields.items():
@@ -70,6 +80,7 @@ def own_note(process, arena, ranges, pieces, arena_saved):
         arena_saved=arena_saved, root_address=arena.root_address,
         pages_wanted=len(ranges.module_pages), pages_saved=len(pages_saved),
         taken_tsc=tsc_now(process, arena), found=arena.how, thread_count=len(ranges.stacks),
+        written=written(process),
     ) + b"".join(pack(fmt.SNAPSHOT_THREAD, tid=stack.tid, stack_pointer=stack.sp,
                       stack_wanted=stack.wanted, stack_saved=stack.saved)
                  for stack in ranges.stacks))
