@@ -54,7 +54,7 @@ code=$(awk '$2 == "r-xp" && /\/page$/ { split($1, ends, "-"); print "$rsi >= 0x"
 [ -n "$code" ] || fail "no code of page"
 # held WORDS-OF-CONTROL MEANWHILE: the command before its first write to the code; there gdb runs the other one.
 held() {
-	printf '%s\n' "set confirm off" "break *ep_control_poke if $code" "run control $1" "python print('held at', gdb.selected_frame().name())" \
+	printf '%s\n' "set confirm off" "set follow-fork-mode child" "break *ep_control_poke if $code" "run control $1" "python print('held at', gdb.selected_frame().name())" \
 		delete "shell $2" continue >commands
 	gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set startup-with-shell off' -x commands "$BIN/epitaph" >gdb.out 2>&1 || true
 	grep -q 'held at ep_control_poke' gdb.out && grep -q 'exited normally' gdb.out || fail "control was not held: $(cat gdb.out)"
