@@ -51,6 +51,13 @@ while :; do
 	"$epitaph" control -q "$process" trace '*e*'
 done >loop.out 2>&1 &
 loop=$!
+# Some virtual machines take a hardware watchpoint and never stop at it.
+echo 'volatile int watched; int main(void) { watched = 1; watched = 2; return 0; }' >watched.c
+cc -g watched.c -o watched
+gdb "${gdb_quick[@]}" -ex 'break main' -ex run -ex 'watch watched' -ex continue ./watched >watched.out 2>&1 || true
+export WATCHPOINTS
+WATCHPOINTS=$(grep -c 'New value = 1' watched.out || true)
+[ "$WATCHPOINTS" != 0 ] || echo 'no watchpoints: this machine never stops at one'
 gdb "${gdb_quick[@]}" -x "$TOP/tests/cli/lib/breakpoints.py" -p "$process" >gdb.out 2>&1 || say "gdb: $(tail -5 gdb.out)"
 grep -Eq '^done [0-9]{2}' gdb.out || say "gdb did not come to its end: $(tail -5 gdb.out)"
 kill $loop 2>/dev/null || true
