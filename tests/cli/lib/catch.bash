@@ -73,13 +73,14 @@ only_root_reads() { # FILE [USER]
 	[ "$(stat -c %u:%g:%a "$1")" = 0:0:600 ] || fail "$1 is of $(stat -c %u:%g:%a "$1")"
 	! setpriv --reuid="${2:-64534}" --regid=65534 --clear-groups cat "$1" >/dev/null 2>&1 || fail "$1: ${2:-64534} may read it"
 }
-without_end() { # FILE: but for when its process ended, which only the handler knows: ns since 1970, in the snapshot's note
+without_end() { # FILE: but for when its process ended, which only the handler knows, and when the core's file was
+# written, which it does not: ns since 1970, in the snapshot's note.
 	python3 - "$1" <<'PYTHON'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
 at = data.index(b"EPITAPH\0") + 8
 assert int.from_bytes(data[at + 4:at + 8], "little") == 96
-data[at + 80:at + 88] = bytes(8)
+data[at + 80:at + 96] = bytes(16)
 sys.stdout.buffer.write(data)
 PYTHON
 }
