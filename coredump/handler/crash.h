@@ -66,9 +66,9 @@ int ep_crash_read(struct ep_crash *crash, char *const *words, int count, struct 
 int ep_crash_of(struct ep_crash *crash, int pidfd, struct ep_err *err);
 
 /*
- * Who is answerable for a process that crashed, of which only crash->pid and crash->uid are known:
- * crash->account, before all the rest is read, and without waiting for anybody. `pidfd` as above.
- * What the pid's process cannot tell is left as it is.
+ * Sets crash->account, the user to whom the crash is charged, from crash->pid and crash->uid alone:
+ * before the rest is read, and without waiting for anybody. `pidfd` as above. What the process
+ * cannot tell is left as it is.
  */
 void ep_crash_account(struct ep_crash *crash, int pidfd);
 

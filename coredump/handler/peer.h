@@ -15,9 +15,9 @@
 int ep_peer_possible(struct ep_err *err);
 
 /*
- * Who that is, without waiting for anybody: crash->pid, uid, account and what else the socket
- * tells. *pidfd, to be closed where it is not -1, keeps the pid from being given to others. EP_END:
- * it does not crash, and crash->pid says who that is.
+ * Asks the kernel which process is at the other end of the socket, without waiting for anybody:
+ * sets crash->pid, uid, gid, dumpable and account. *pidfd, to be closed where it is not -1, keeps
+ * the pid from being given to others. EP_END: the process at crash->pid does not crash.
  */
 int ep_peer_who(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err);
 /* The rest of it; as ep_crash_read. */

@@ -41,7 +41,7 @@ static uint64_t milliseconds(void)
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* Who holds it, as the kernel lists locks (proc_locks(5)); 0: not to be seen. */
+/* The pid of the process that holds the lock, by the kernel's list (proc_locks(5)); 0: unknown. */
 static int holder_of(int lock)
 {
 	unsigned major, minor, lines = 0;

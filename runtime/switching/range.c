@@ -7,7 +7,7 @@
 #include "runtime/lib/files.h"
 #include "runtime/sled_code.h"
 #include "runtime/switching/function.h"
-#include "runtime/switching/instruction.h"
+#include "runtime/x86_64/instruction.h"
 #include "runtime/switching/site.h"
 
 #define SITES      8    /* that are looked at at once */

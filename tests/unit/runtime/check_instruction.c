@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "main.h"
-#include "runtime/switching/instruction.h"
+#include "runtime/x86_64/instruction.h"
 
 static const struct {
 	const char *bytes; /* one instruction */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* instruction.c: prefixes, opcode, ModRM, displacement, immediate: two tables say what an opcode
  * has. */
-#include "runtime/switching/instruction.h"
+#include "runtime/x86_64/instruction.h"
 
 #include <stdbool.h>
 
