@@ -20,6 +20,7 @@
 #include "runtime/budget/keep.h"
 #include "runtime/budget/probation.h"
 #include "runtime/facts/clock.h"
+#include "runtime/kernel/sched.h"
 #include "runtime/kernel/sched_cost.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/vdso.h"
@@ -761,6 +762,7 @@ void ep_budget_start(void)
 	if (!head || ep_settings.counting)
 		return;
 	head->budget = ep_settings.budget;
+	ep_sched_besides = ep_budget_visit; /* when no hook is left that runs */
 	ledger.functions = ep_family_use();
 	learn_rates();
 	ledger.account.balance = ep_family_credit((int64_t)ep_clock_cycles(CREDIT));

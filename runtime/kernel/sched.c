@@ -195,6 +195,8 @@ static bool sched_intact(void)
 	return false;
 }
 
+void (*ep_sched_besides)(void);
+
 /* Until somebody wakes it: its stack may be written over meanwhile. */
 static void rest(uint32_t wanted)
 {
@@ -268,6 +270,8 @@ static bool drain_until_stopped(void)
 		ep_helper_sleep(&drain, wanted, period);
 		if (ep_faults_run() || !sched_intact())
 			continue;
+		if (ep_sched_besides)
+			ep_sched_besides();
 		if (__atomic_load_n(&ftrace_due, __ATOMIC_ACQUIRE) && ep_sched_cost_of_age(age()))
 			change_to_ftrace();
 		full = drain_source();

@@ -41,6 +41,10 @@ void ep_sched_return(void);
 /* … at a block's start, when the call is over. */
 void ep_sched_return_later(void);
 
+/* What the drain calls each time it wakes, 10 to 1,000 times a second, if not NULL: it may use no
+ * thread-local memory (lib/helper.h). Set once, before there is a drain. */
+extern void (*ep_sched_besides)(void);
+
 /* Wakes the drain, which looks at what has changed. False: there is none. Signal safe. */
 bool ep_sched_wake(void);
 

@@ -34,7 +34,9 @@
 
 /* ---- by visits of hooks ---- */
 
-static uint8_t visits[BUCKETS]; /* racy on purpose: a visit that is not counted is the next one */
+/* A bucket's visits in the low byte, above it who came last. Racy on purpose: a visit that is not
+ * counted is the next one. */
+static uint32_t visits[BUCKETS];
 static uint32_t vain, unknown;
 /* Places where no site is that we know, by their last bits; racy likewise. */
 static uint64_t hopeless[HOPELESS];
@@ -53,15 +55,22 @@ bool ep_everything_is_left(void)
 	       ep_everything_is_off();
 }
 
-static uint8_t *visits_of(uint64_t address)
+static uint32_t *visits_of(uint64_t address)
 {
 	return &visits[(address ^ address >> 12) % BUCKETS];
+}
+
+static uint32_t visitor(uint64_t address)
+{
+	return (uint32_t)(address >> 12) << 8;
 }
 
 /* A hook that is jumped to comes by its caller's place: that may be any. */
 static bool runs_seldom(const struct ep_place *place)
 {
 	unsigned returns_behind = EP_SITE_CODE_SIZE;
+	uint64_t address;
+	uint32_t seen;
 
 	if (place->kind == EP_SITE_JUMP)
 		return false;
@@ -69,7 +78,9 @@ static bool runs_seldom(const struct ep_place *place)
 		returns_behind = EP_SLED_CODE_SIZE - 1;
 	else if (place->kind == EP_SITE_XRAY_ENTRY)
 		returns_behind = place->is_return ? EP_SLED_CODE_SIZE : EP_SITE_CODE_SIZE + 1;
-	return *visits_of(place->place + returns_behind) < SPARED;
+	address = place->place + returns_behind;
+	seen = *visits_of(address);
+	return (uint8_t)seen < SPARED || (seen & ~UINT8_MAX) != visitor(address);
 }
 
 /* Racy likewise. */
@@ -264,13 +275,15 @@ static void come_often(uint64_t address, uint64_t function)
 void ep_everything_visit(uint64_t address, uint64_t function)
 {
 	bool seldom = ep_everything_is_left() && all_run_seldom();
-	uint8_t *seen = visits_of(address);
+	uint32_t *seen = visits_of(address);
+	unsigned count = (uint8_t)*seen + 1;
 
-	if (++*seen < VISITS)
+	*seen = visitor(address) | count;
+	if (count < VISITS)
 		return;
 	if (!seldom)
 		come_often(address, function);
-	*seen = 0;
+	*seen = visitor(address);
 }
 
 /* ---- for the children of a server ---- */

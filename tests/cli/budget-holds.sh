@@ -3,7 +3,7 @@
 # What goes off for EPITAPH_BUDGET, by the bytes of the running code: hot leaves, soon; never a function of DOFUNTRACE, as hot as
 # they are, nor one that waits, or runs long, or main. A forked child begins with what is off in its parent. Without a budget
 # all stay.
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 unset EPITAPH_BUDGET

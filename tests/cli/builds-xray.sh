@@ -3,7 +3,7 @@
 # -epitaph-method=xray by clang, and clang 19 where there is one, at every optimization, linked in every way: each program crashes, and its core
 # decodes to the log that the program kept. A host and what it opens tell the same calls as with the default method. A
 # conditional tail call's flags stay, and calling conventions of their own keep their registers. Nothing of compiler-rt.
-# timeout: 400
+# timeout: 600
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/builds.bash"

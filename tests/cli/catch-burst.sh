@@ -3,7 +3,6 @@
 # One user lets 1,000 processes die at once, and another four times eight meanwhile, which is his half: none of these is left out, neither its snapshot nor its
 # core, by the kernel's handler and by the server.
 # alone
-# timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
 # As installed: the gate beside the program.

@@ -4,7 +4,6 @@
 # folders the crashed user has laid there. Each case is one of docs/catch.md's table, and happens twice: what the kernel made is what
 # is expected. What the kernel follows, and we don't, comes after them.
 # alone
-# timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
 

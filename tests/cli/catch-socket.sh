@@ -5,7 +5,6 @@
 # that is killed: no process hangs for it.
 # sanitized only
 # alone
-# timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
 # A kernel that does not send cores to sockets (before 6.16): a clear word, and nothing else to test.

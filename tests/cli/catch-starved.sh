@@ -3,7 +3,6 @@
 # Memory runs out in epitaph catch, in each of its processes and at each allocation: the core goes on whole, to the last byte; the
 # snapshot is whole or there is none, and the log says why. (tests/programs/starved.c is preloaded.)
 # alone
-# timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
 trap 'touch "$room/go"; put_back' EXIT

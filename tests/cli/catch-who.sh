@@ -3,7 +3,6 @@
 # Who crashed, and who may read what that left: nothing is read of a process that the kernel does not dump, whatever the handler is
 # told; programs with privileges leave nothing to their user; and nobody's crashes cost another user's snapshots, or places.
 # alone
-# timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
 

@@ -4,7 +4,6 @@
 # before, to a file, a program, a socket; missing, slow and dying ones, no room, limits and other users do not cost it.
 # sanitized only
 # alone
-# timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
 

@@ -2,6 +2,7 @@
 # What cannot be read is refused by name, with the reason, and status 3; what is cut short is used as far as it goes, with
 # status 1 and a word about it; an output that cannot be written is told. Never a crash, never an empty success.
 # sanitized only
+# leaks
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced deaths deaths

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# timeout: 300
+# timeout: 600
 # export -f: every format has the calls that replay has, as far as it has room for them; it is what its schema says; and
 # names, depths and gaps that trip writers up don't.
 # sanitized only
+# leaks
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Cores of more than 4 GiB (sparse, so that they fit here): each byte of the snapshot is the core's, wherever it lies in it.
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # What is no core is called by its name, with what to do next, and leaves no file behind.
+# leaks
 set -euo pipefail
 epitaph=$EPITAPH
 unset EPITAPH # to a traced program it is on or off

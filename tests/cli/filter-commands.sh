@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A command with the filter's options is the command that it was: sources, outputs, diagnostics, status, dependencies, -pipe,
 # -S, -save-temps, response files, standard input, -B of the user's own, link-time optimization.
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/wrapper.bash"
 wrapper=$BIN/epitaph-cc

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Functions without their hooks still unwind: tests/programs/stepper.c runs them one instruction at a time, and at each libdw
 # must name the caller of every frame. With each compiler, method and level; and all programs print what they print untraced.
-# timeout: 400
+# timeout: 600
 # nothing crashes
 set -euo pipefail
 source "$TOP/tests/cli/lib/filter.bash"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Wherever the demo's server dies, the report's stack is gdb's, and the check notices when it is not.
-# timeout: 400
+# timeout: 600
 set -euo pipefail
 for place in parse get put evict digest expire; do
 	TMPDIR=$PWD "$TOP/tests/demo/run" "$place" 3000 >out 2>&1 || { cat out; exit 1; }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# timeout: 400
+# timeout: 600
 # Every source is as clang-format has it, has its licence line, and keeps to the house's sizes; the check finds what doesn't.
 # nothing crashes
 set -euo pipefail

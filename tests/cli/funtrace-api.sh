@@ -3,7 +3,7 @@
 # compat/funtrace.h: programs that use each function of the funtrace project's API as its README does build with -I compat, in
 # C and in C++, by gcc and clang, with each way of tracing; what they write decodes, and holds what it should.
 # sanitized only
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export EPITAPH_TIMESTAMP_EVERY=1

@@ -3,7 +3,7 @@
 # export -f funtrace: what a reader written here, by the format's description alone and in the manner of funtrace2viz, makes of
 # the file is the program's calls; and read as a SOURCE again it tells the same as the core that it was made of.
 # sanitized only
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

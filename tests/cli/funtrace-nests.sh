@@ -4,7 +4,7 @@
 # finds it with its caller, its begin and its end: left by exceptions, also into functions that are not traced, by longjmp, by a
 # goto out of a nested function, with its thread, switched off while it was open, on stacks that take turns.
 # sanitized only
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export PYTHONDONTWRITEBYTECODE=1 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=off EPITAPH_BUDGET=none

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The committed inputs alone reach 85 % of the lines of those that read untrusted bytes.
-# timeout: 300
+# timeout: 600
 # nothing crashes
 set -euo pipefail
 # The runtime is never measured: its objects are those of `make check`.

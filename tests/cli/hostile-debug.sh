@@ -3,7 +3,7 @@
 # Debug files, with the right build-id, that were made to cost time or memory: strings that overlap, lists that many entries share,
 # names that expand. Of 5 MB each; work and memory are linear in that. What fails takes ten times as much as is allowed here.
 # sanitized only
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

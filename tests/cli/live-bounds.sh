@@ -3,7 +3,7 @@
 # Processes that say too much of themselves: who looks at them ends, with an answer or a refusal, and takes no more memory than
 # 256 MB. A lock that strangers can take holds up nobody, and the process's own nobody for long.
 # nothing crashes
-# timeout: 400
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 unset EPITAPH # to a traced program it is on or off

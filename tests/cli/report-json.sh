@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# timeout: 300
+# timeout: 600
 # report --json of every kind of source is what docs/report.schema.json says, by a validator that is not ours, and has what the
 # text has.
 # sanitized only
+# leaks
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# timeout: 300
+# timeout: 600
 # Stack and trace side by side: each frame and each open call has its verdict, however the program was built and dies: also
 # where the stack was overwritten, where a return was under way, and where either of the two knows less than the other.
 # sanitized only

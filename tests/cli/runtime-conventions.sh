@@ -3,7 +3,7 @@
 # Traced code computes what it computed: functions of every calling convention that the compilers have, under every method, -O0 to
 # -O3, and every way through the hooks, keep each register that they keep untraced, and return and count the same. caller.c loads
 # and compares all registers by assembly; each function is there twice, plain and traced.
-# timeout: 400
+# timeout: 600
 # nothing crashes
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"

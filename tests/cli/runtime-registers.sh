@@ -3,7 +3,7 @@
 # The hooks keep every register that they must: values of every class pass
 # through traced functions, under every method, -O0 to -O3, every setting that
 # takes another way through the hooks, with the static and the shared runtime.
-# timeout: 400
+# timeout: 600
 # nothing crashes
 set -euo pipefail
 

@@ -27,11 +27,11 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 same() { # KIND
 	local kib
 	python3 "$TOP/tests/cli/lib/pack.py" "$1" core "core.$1"
+	touch -d @0 "core.$1"
 	kib=$(peak "$EPITAPH" extract -q -o out.core "core.$1")
 	cmp wanted.core out.core || fail "$1: another snapshot"
 	# A sanitizer's own does not count.
 	[ "$EPITAPH" != "$BIN/epitaph" ] || [ "$kib" -lt 60000 ] || fail "$1: $kib KiB for $(stat -c %s core) bytes"
-	touch -d @0 "core.$1"
 	"$EPITAPH" report "core.$1" >report 2>said || { cat said; fail "$1: report ends with $?"; }
 	[ ! -s said ] || { cat said; fail "$1: something was said"; }
 	cmp wanted.report report || fail "$1: another report"

@@ -4,7 +4,7 @@
 # process's memory what lies there); switched on by the program's own word all of them are back, and its core tells the calls
 # as that of a process that never was off.
 # sanitized only
-# timeout: 300
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/switching.bash"

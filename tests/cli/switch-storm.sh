@@ -4,7 +4,7 @@
 # exceptions, longjmp, signals, fork and dlclose: every result is right, no file is written to that takes the number of a
 # descriptor of ours, and afterwards all is on and recorded.
 # sanitized only
-# timeout: 400
+# timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export EPITAPH_MEMORY=8M EPITAPH_SCHED=off EPITAPH_BUDGET=none
