@@ -82,6 +82,12 @@ static void warn_trace(struct ep_report *report, const struct ep_trace *trace)
 		     "%" PRIu64 " marks of exceptions and jumps are not in the history, as they "
 		     "cost too much (EPITAPH_BUDGET): none of them left a call that is",
 		     trace->arena.marks_left_out);
+	if (trace->schedule && trace->schedule->head.state == EP_SCHED_COSTLY)
+		warn(report, "no-scheduling",
+		     "who waited is not recorded%s: the program's switches are too many for "
+		     "EPITAPH_BUDGET and EPITAPH_IDLE_BUDGET; a larger one of these records it, "
+		     "and EPITAPH_SCHED=auto does so whatever it costs",
+		     trace->schedule->head.start_tsc ? " up to the end" : "");
 	warn_losses(report, trace);
 	warn_missed(report, trace);
 	ep_switched_texts(trace, report->evidence->names, warn_switched, report);

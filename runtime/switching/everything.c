@@ -29,6 +29,7 @@
  * asks when. Visits a second that all of it may have, 0.1 % of a processor; and of a place whose
  * page goes off, how many make that it goes, too. */
 #define SELDOM    16000
+#define WINDOWS   16 /* in a second: what ran often before one says nothing about what runs in it */
 #define SPARED    (VISITS / 8)
 #define VAIN_MOST 100000 /* visits of hooks that cannot be changed, until all are left alone */
 
@@ -95,10 +96,11 @@ static bool all_run_seldom(void)
 	uint64_t since = now - left_visits.begun;
 	bool seldom = ++left_visits.count <= ep_mul_div(since, SELDOM, second + 1) + VISITS;
 
-	if (since > second) {
+	if (since > second / WINDOWS) {
 		left_visits.begun = now;
 		left_visits.count = 0;
-		ep_bytes_zero(visits, sizeof(visits));
+		if (seldom)
+			ep_bytes_zero(visits, sizeof(visits));
 	}
 	return seldom;
 }

@@ -20,6 +20,7 @@ becomes() { # STATE SETTING ACTION...
 	pid=$!
 	soon state_is "$1" || status=1
 	"$EPITAPH" info $pid >info || [ $? -eq 1 ]
+	"$EPITAPH" report $pid >report || [ $? -eq 1 ]
 	kill -KILL $pid
 	wait $pid 2>/dev/null || true
 	return $status
@@ -31,7 +32,9 @@ expect() {
 
 expect costly EPITAPH_BUDGET=5% ping60000
 grep -q 'its switches are too many for EPITAPH_BUDGET' info || fail "$(cat info)"
+grep -q 'who waited is not recorded: .*EPITAPH_IDLE_BUDGET' report || fail "$(cat report)"
 expect on EPITAPH_BUDGET=none ping60000
+! grep -q 'who waited is not' report || fail "$(cat report)"
 expect on EPITAPH_SCHED=auto ping60000
 # Looked at again after a second, at a block's start: first with what is left of the storm, then calm.
 naps=$(printf 'nap %.0s' {1..30})
