@@ -115,6 +115,34 @@ for flags in '' s nrt; do
 	done
 done
 
+# Where the program's stacks are executable, so is ours: a nested function of a handler that runs there has its trampoline on it.
+cat >nested.c <<'END'
+#include <signal.h>
+#include <unistd.h>
+static volatile int sum;
+__attribute__((noinline)) static void twice(void (*one)(int)) { one(1); one(2); }
+static void handler(int number)
+{
+	void add(int n) { sum += n * number; }
+	twice(add);
+}
+int main(void)
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	if (sum == 3 * SIGUSR1)
+		*(volatile int *)0x1234 = 1;
+	return sum;
+}
+END
+"$BIN/epitaph-cc" -g -O0 nested.c -o nested -Wl,-z,execstack
+rm -f shot.*
+status=0
+{ (EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot.%n exec ./nested) >out 2>err || status=$?; } 2>/dev/null
+[ $status -eq 139 ] && [ -s shot.1 ] || say "nested: status $status: $(cat err)"
+status=0 tells 'address 0x1234' '#0    main'
+
 # The core is the same.
 ulimit -S -c unlimited
 crash plain.core "$PWD/crashes" segv
