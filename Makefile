@@ -209,7 +209,7 @@ $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
 # gdb's Python gets its constants from format.h, by the compiler's own reckoning.
 $(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h runtime/format_switches.h
 	@mkdir -p $(@D)$(SAY)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $< -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@
 $(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
 	$(Q)rm -f $(@D)/*.py
 	$(Q)$(BUILD)/gdb-ext/constants >$(@D)/epitaph_format.py
