@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "decoder/trace/switches.h"
 #include "decoder/util/timetext.h"
@@ -13,7 +14,8 @@
 
 struct switched {
 	size_t count;
-	uint64_t rate, since; /* calls a second; TSC, 0 unknown */
+	uint64_t rate;         /* calls a second */
+	uint64_t since, until; /* TSC: the first went off after, the last before; 0 unknown */
 	const struct ep_trace_switched *largest[NAMED];
 };
 
@@ -37,7 +39,7 @@ static void add_switched(struct switched *all, const struct ep_trace_switches *s
 {
 	for (size_t i = 0; i < switches->count; i++) {
 		const struct ep_trace_switched *one = &switches->list[i];
-		uint64_t since = ep_switched_since(one);
+		uint64_t since = ep_switched_since(one), until;
 
 		if (!since || !(one->reasons & reasons))
 			continue;
@@ -45,6 +47,9 @@ static void add_switched(struct switched *all, const struct ep_trace_switches *s
 		all->rate += one->rate;
 		if (!all->since || since < all->since)
 			all->since = since;
+		until = one->off[one->off_count - 1].end;
+		if (until != UINT64_MAX && until > all->until)
+			all->until = until;
 		add_largest(all, one);
 	}
 }
@@ -73,29 +78,35 @@ static void largest_text(char *out, size_t size, struct ep_names *names, const s
 		snprintf(out + at, size - at, "%s)", all->count > NAMED ? ", …" : "");
 }
 
-/* Of a process that still runs the end is its last record: what went off later was traced in all
- * that there is. */
-static void since_text(char *out, size_t size, const struct ep_trace *trace, uint64_t since)
+/* The first went off after `since`, the last before `until`. Of a process that still runs the end is
+ * its last record: what went off later was traced in all that there is. */
+static void since_text(char *out, size_t size, const struct ep_trace *trace, uint64_t since,
+		       uint64_t until)
 {
-	char time[EP_TIMETEXT_SIZE];
+	char first[EP_TIMETEXT_SIZE], last[EP_TIMETEXT_SIZE];
 
-	if (since > trace->end.tsc)
+	if (since > trace->end.tsc) {
 		snprintf(out, size, "after the last record");
+		return;
+	}
+	ep_timetext(first, ep_trace_ago(trace, since));
+	ep_timetext(last, ep_trace_ago(trace, until));
+	if (until > since + EP_SWITCH_SLACK && until <= trace->end.tsc && strcmp(first, last) != 0)
+		snprintf(out, size, "since between %s and %s before the end", first, last);
 	else
-		snprintf(out, size, "since %s before the end",
-			 ep_timetext(time, ep_trace_ago(trace, since)));
+		snprintf(out, size, "since %s before the end", first);
 }
 
 static void print_switched(const struct ep_trace *trace, struct ep_names *names, uint32_t reasons,
 			   const char *why, ep_switched_text_fn print, void *context)
 {
 	struct switched all = {0};
-	char since[EP_TIMETEXT_SIZE + 32], rate[64], largest[700], text[TEXT_SIZE];
+	char since[2 * EP_TIMETEXT_SIZE + 48], rate[64], largest[700], text[TEXT_SIZE];
 
 	add_switched(&all, trace->switches, reasons);
 	if (!all.count)
 		return;
-	since_text(since, sizeof(since), trace, all.since);
+	since_text(since, sizeof(since), trace, all.since, all.until);
 	rate_text(rate, sizeof(rate), all.rate);
 	largest_text(largest, sizeof(largest), names, &all);
 	snprintf(text, sizeof(text), "not traced %s: %zu function%s%s%s, %s", since, all.count,

@@ -61,6 +61,65 @@ static void refine(struct decoding *d, uint64_t high)
 	}
 }
 
+/* ---- records of functions that went off ---- */
+
+/* Records of the function at `address` from before `high` are from before this: its hooks went off,
+ * and were not back yet at `high`. */
+static uint64_t until_off(const struct ep_trace_switches *switches, uint64_t address, uint64_t high)
+{
+	const struct ep_trace_switched *one;
+	uint64_t until = high;
+	size_t at = SIZE_MAX;
+
+	while ((one = ep_switched_next(switches, address, address + 1, &at)))
+		for (unsigned i = 0; i < one->off_count; i++)
+			if (one->off[i].begin && one->off[i].end < until &&
+			    one->off[i].on_begin > high)
+				until = one->off[i].end;
+	return until;
+}
+
+/* Even steps for those that have a bound in common. */
+static void spread_anew(struct decoding *d, const uint64_t *until)
+{
+	struct ep_record *decoded = d->records->decoded;
+	uint64_t time = d->anchor;
+
+	for (unsigned i = d->pending, next; i < d->records->count; i = next) {
+		uint64_t step;
+
+		for (next = i + 1; next < d->records->count && until[next] == until[i];)
+			next++;
+		step = until[i] > time ? (until[i] - time) / (next - i + 1) : 0;
+		for (unsigned n = i; n < next; n++) {
+			time += step;
+			decoded[n].time = time;
+			decoded[n].refined = false;
+		}
+	}
+}
+
+/* No record is said to be from when its function was off. It may be, of a thread that was preempted
+ * within the hook: so the interval stays as it is. */
+static void keep_from_off(struct decoding *d, uint64_t high)
+{
+	const struct ep_trace_switches *switches = d->records->trace->switches;
+	struct ep_record *decoded = d->records->decoded;
+	uint64_t until[EP_DECODED_MAX], bound = high;
+	bool wrong = false;
+
+	if (!switches || !ep_switches_moved(switches, d->anchor, high))
+		return;
+	for (unsigned i = d->records->count; i-- > d->pending;) {
+		if (decoded[i].kind == EP_RECORD_CALL || decoded[i].kind == EP_RECORD_RETURN)
+			bound = until_off(switches, decoded[i].address, bound);
+		until[i] = bound;
+		wrong |= decoded[i].time > bound;
+	}
+	if (wrong)
+		spread_anew(d, until);
+}
+
 /*
  * Records `pending` … count - 1, and text lies over some: those before it are nearer to the last
  * anchor, the others to `high`, where that is the next moment of a history that goes on.
@@ -113,8 +172,10 @@ static void place(struct decoding *d, uint64_t high, bool spread)
 		decoded[i].time = time;
 		decoded[i].exact = d->anchor == high;
 	}
-	if (spread)
+	if (spread) {
 		refine(d, high);
+		keep_from_off(d, high);
+	}
 	d->pending = end;
 }
 

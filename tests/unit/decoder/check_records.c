@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decoder/trace/records.h"
+#include "tests/unit/build_switches.h"
 #include "tests/unit/build_trace.h"
 #include "tests/unit/fake_names.h"
 #include "tests/unit/main.h"
@@ -187,6 +188,39 @@ START_TEST(untimed_records_lie_in_order_between_their_anchors)
 	expect_exact(START);
 	for (uint64_t i = 1; i <= 7; i++)
 		expect_between(START, START + 8000, START + i * 1000);
+	expect_exact(START + 8000);
+	no_more();
+}
+END_TEST
+
+START_TEST(untimed_records_are_from_before_their_function_went_off)
+{
+	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
+	struct ep_switches *switches;
+	struct ep_switched *one;
+
+	build_arena_destroy(arena);
+	arena = build_arena_create(&options);
+	switches = build_switches(arena, 4, 0);
+	one = build_switched(switches, false, CODE, CODE + 1);
+	build_off(one, START + 1900, START + 2000, 0, 0);
+	/* Back before the next timed record: it says nothing. */
+	one = build_switched(switches, false, CODE + 16, CODE + 17);
+	build_off(one, START + 100, START + 200, START + 300, START + 400);
+	thread = build_arena_thread(arena, 101, "main", 4);
+	build_call(arena, thread, CODE + 32, START);
+	build_event(arena, thread, CODE, false, 0);
+	build_event(arena, thread, CODE, true, 0);
+	build_event(arena, thread, CODE, false, 0);
+	for (unsigned i = 0; i < 3; i++)
+		build_event(arena, thread, CODE + 16, i & 1, 0);
+	build_return(arena, thread, CODE + 32, START + 8000);
+	decode();
+	expect_exact(START);
+	for (uint64_t i = 1; i <= 3; i++)
+		expect_between(START, START + 8000, START + i * 500);
+	for (uint64_t i = 1; i <= 3; i++)
+		expect_between(START, START + 8000, START + 1500 + i * 1625);
 	expect_exact(START + 8000);
 	no_more();
 }
@@ -422,6 +456,7 @@ int main(void)
 	tcase_add_test(tests, every_stamp_on_the_dial_is_exact_also_the_one_that_would_be_0);
 	tcase_add_test(tests, a_stamp_a_little_back_is_no_lap_forward);
 	tcase_add_test(tests, untimed_records_lie_in_order_between_their_anchors);
+	tcase_add_test(tests, untimed_records_are_from_before_their_function_went_off);
 	tcase_add_test(tests, the_end_of_the_last_block_has_no_upper_bound);
 	tcase_add_test(tests, a_block_that_goes_on_bounds_the_one_before);
 	tcase_add_test(tests, records_before_a_lost_block_are_not_spread_over_the_loss);
