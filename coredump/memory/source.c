@@ -356,7 +356,7 @@ uint64_t ep_source_written(const struct ep_source *source)
 	struct stat status;
 
 	if (!source->path || stat(source->path, &status) != 0 || !S_ISREG(status.st_mode) ||
-	    status.st_mtim.tv_sec < 0)
+	    status.st_mtim.tv_sec <= 0) /* 1970: of an archive without times */
 		return 0;
 	return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
 	       TICK;

@@ -78,8 +78,8 @@ static void largest_text(char *out, size_t size, struct ep_names *names, const s
 		snprintf(out + at, size - at, "%s)", all->count > NAMED ? ", …" : "");
 }
 
-/* The first went off after `since`, the last before `until`. Of a process that still runs the end is
- * its last record: what went off later was traced in all that there is. */
+/* The first went off after `since`, the last before `until`. Of a process that still runs the end
+ * is its last record: what went off later was traced in all that there is. */
 static void since_text(char *out, size_t size, const struct ep_trace *trace, uint64_t since,
 		       uint64_t until)
 {

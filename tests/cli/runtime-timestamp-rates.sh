@@ -4,6 +4,7 @@
 # storms and rests by turns changes its mask both ways within 10 blocks; a storm
 # that ends in a wait is told as approximate, and the wait lies in the interval.
 # sanitized only
+# alone
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

@@ -3,6 +3,7 @@
 # A dozen threads that wait in their own ways and measure for how long: what each function is said to have waited is right,
 # or not given to it and marked, also where one call in 64 has a time of its own.
 # sanitized only
+# alone
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 need_scheduling

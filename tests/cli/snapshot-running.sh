@@ -3,6 +3,7 @@
 # A snapshot of a process that goes on has what its threads' rings held, however fast they call and however slow the disk
 # is, by each way to take one. What is missing all the same is counted, by thread, and is no exit status of 0.
 # sanitized only
+# alone
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 epitaph=$EPITAPH
