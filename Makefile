@@ -238,7 +238,7 @@ $(BUILD)/tests/dwarf $(BUILD)/tests/stacks: $(BUILD)/tests/%: tests/real/%.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(SECOND) -o $@
 
-.PHONY: unit deps check bench demo real fuzz fuzz-targets coverage
+.PHONY: unit deps test check compile_commands.json bench demo real fuzz fuzz-targets coverage
 unit: $(UNIT_BIN) $(BUILD)/tests/addresses $(BUILD)/tests/readers
 
 # Fuzz targets: with libFuzzer when SAN says so, else with tests/fuzz/replay.c, which takes files as inputs.
@@ -264,11 +264,18 @@ PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j2)
 SAN_CFLAGS  := -O1 -g1 -fno-pie
 SAN_LDFLAGS := -no-pie
 
-check: deps
+check: NAME :=
+check: test
+
+# make test NAME='report unit/calls': builds what there is to build, and runs those.
+test: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) WERROR=1 all unit
 	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized RUNTIME_BUILD=$(BUILD) \
 		CFLAGS='$(SAN_CFLAGS)' LDFLAGS='$(SAN_LDFLAGS)' all unit fuzz-targets
-	@BUILD=$(BUILD) tests/run
+	@BUILD=$(BUILD) tests/run $(NAME)
+
+compile_commands.json:
+	@$(MAKE) --no-print-directory -nB V=1 all unit | ci/compile-commands >$@.new && mv $@.new $@
 
 demo:
 	@ci/install-deps demo
@@ -339,6 +346,7 @@ format:
 help:
 	@echo 'make            build/bin/{epitaph,epitaph-cc,epitaph-c++} build/lib/libepitaph.{a,so}'
 	@echo 'make check      every test, also under the address and undefined sanitizers'
+	@echo "make test       NAME='report unit/calls': those of the tests alone"
 	@echo 'make demo       crash a small server under load and print its report'
 	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp, SQLite and servers (ONLY=redis); compare with other readers'
 	@echo 'make bench      what tracing costs, interleaved with its peers'

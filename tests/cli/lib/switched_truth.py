@@ -10,20 +10,28 @@ STEADY = {"f8", "f9", "f10", "f11"}
 class Call:
     def __init__(self, function, begin, parent):
         self.function, self.begin, self.parent = function, begin, parent
+        self.since = self.until = None # its hooks ran after the one and before the other; None: nothing is known
         self.end, self.left, self.shown, self.matched, self.steady = None, False, False, False, function in STEADY
 
 def read_truth():
     calls, stacks = defaultdict(list), defaultdict(list)
+    last = {} # of each thread: the time that it noted before, and the call that ended with that
     for line in open("truth"):
         tid, kind, function, tsc = line.split()
         stack = stacks[tid]
+        noted, over = last.get(tid, (0, None))
+        if over:
+            over.until = int(tsc)
         if kind == "B":
             stack.append(Call(function, int(tsc), stack[-1] if stack else None))
             calls[tid].append(stack[-1])
+            stack[-1].since = noted
+            last[tid] = int(tsc), None
         else:
             call = stack.pop()
             assert call.function == function
             call.end, call.left = int(tsc), kind == "U"
+            last[tid] = int(tsc), call
     return calls
 
 def read_told():
@@ -98,13 +106,13 @@ for tid in calls:
             call.matched = True
             ended += 1
     for call in calls[tid]:
-        if call.left or not call.end:
+        if call.left or not call.end or not call.until:
             continue
         of = offs[call.function]
         known = of[-3][0] if len(of) > 3 else 0
         near = 50000
-        if ns(call.begin) - near > known and \
-                all(ns(call.end) + near < off or ns(call.begin) - near > on for off, on in of):
+        if ns(call.since) - near > known and \
+                all(ns(call.until) + near < off or ns(call.since) - near > on for off, on in of):
             assert call.matched, (tid, call.function, ns(call.begin), ns(call.end), of)
             exact += not call.steady
 assert cut > 100 and ended > 5000 and exact > 100, (cut, ended, exact)
