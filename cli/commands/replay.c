@@ -12,6 +12,7 @@
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "cli/common/terminal.h"
+#include "decoder/kernel/end.h"
 #include "decoder/util/timetext.h"
 
 enum layout { TREE, TSV };
@@ -30,16 +31,37 @@ struct replay {
 	struct ep_replay printer;
 };
 
+/* From where times count back, where that may not be the end; one line for all threads, else a part
+ * of each one's. */
+static void print_end(struct replay *replay)
+{
+	char later[EP_END_LATER_SIZE], line[EP_END_LATER_SIZE + 64];
+
+	if (ep_end_later_text(&replay->session.trace->end, later)) {
+		snprintf(line, sizeof(line), "%stimes count back from %s", replay->only ? "; " : "",
+			 later);
+		ep_outbuf_text(&replay->out, line);
+		if (!replay->only)
+			ep_outbuf_text(&replay->out, "\n");
+	}
+	if (replay->only)
+		ep_outbuf_text(&replay->out, "\n");
+}
+
 static void print_head(struct replay *replay)
 {
 	const struct ep_trace_thread *thread = replay->only;
 	char text[EP_TIMETEXT_SIZE], line[256];
 
-	if (replay->layout == TSV)
+	if (replay->layout == TSV) {
 		ep_replay_tsv_head(&replay->out);
-	if (replay->layout == TSV || !thread)
 		return;
-	snprintf(line, sizeof(line), "%s%sthread %u %s%s: %zu blocks, the last %s%s%s\n",
+	}
+	if (!thread) {
+		print_end(replay);
+		return;
+	}
+	snprintf(line, sizeof(line), "%s%sthread %u %s%s: %zu blocks, the last %s%s%s",
 		 replay->first ? "" : "\n", ep_color(EP_BOLD), thread->tid,
 		 thread->name[0] ? thread->name : "(no name)", ep_color(EP_PLAIN),
 		 thread->block_count,
@@ -50,6 +72,7 @@ static void print_head(struct replay *replay)
 				    : "; what came before was overwritten",
 		 thread->state == EP_THREAD_DEAD ? "; it has ended" : "");
 	ep_outbuf_text(&replay->out, line);
+	print_end(replay);
 }
 
 static void print_head_once(struct replay *replay)

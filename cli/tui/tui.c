@@ -11,6 +11,7 @@
 #include "cli/tui/reading.h"
 #include "cli/tui/top.h"
 #include "coredump/util/alloc.h"
+#include "decoder/kernel/end.h"
 
 static const struct {
 	const struct ep_view_kind *kind;
@@ -101,9 +102,16 @@ static bool has_window(const struct ep_tui *tui)
 	return tui->asked.last_ns || tui->asked.since.given || tui->asked.until.given;
 }
 
+/* The report says it itself. */
+static bool counts_from_end(const struct ep_tui *tui)
+{
+	return tui->screen != EP_TUI_REPORT && tui->screen != EP_TUI_TOP;
+}
+
 static void draw_bar(struct ep_tui *tui, struct ep_view *view)
 {
 	struct ep_row line = ep_row_at(0, false);
+	char later[EP_END_LATER_SIZE];
 
 	if (view == &tui->help)
 		ep_row_text(&line, EP_INK_BAR, "keys  ");
@@ -117,6 +125,9 @@ static void draw_bar(struct ep_tui *tui, struct ep_view *view)
 			      tui->scope->name);
 	if (has_window(tui) && view != &tui->help && !screens[tui->screen].whole)
 		ep_row_text(&line, EP_INK_BAR, "  of the time that was asked for");
+	if (counts_from_end(tui) && view != &tui->help &&
+	    ep_end_later_text(&tui->session.trace->end, later))
+		ep_row_format(&line, EP_INK_BAR, "  to %s", later);
 	ep_row_finish(&line, EP_INK_BAR);
 }
 

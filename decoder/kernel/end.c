@@ -208,6 +208,21 @@ const char *ep_end_before_text(const struct ep_trace *trace, uint64_t tsc,
 	return out;
 }
 
+bool ep_end_later_text(const struct ep_trace_end *end, char out[EP_END_LATER_SIZE])
+{
+	int64_t more = ep_end_uncertain(end);
+	char text[EP_TIMETEXT_SIZE];
+
+	if (more == 0)
+		return false;
+	if (more == UNKNOWN)
+		snprintf(out, EP_END_LATER_SIZE, "the earliest end, the real one may be later");
+	else
+		snprintf(out, EP_END_LATER_SIZE, "the earliest end, up to %s before the real one",
+			 ep_timetext(text, more));
+	return true;
+}
+
 /* ---- for programs ---- */
 
 void ep_end_json(const struct ep_trace_end *end, struct ep_json *json)

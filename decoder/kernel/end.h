@@ -32,6 +32,11 @@ const char *ep_end_before_text(const struct ep_trace *trace, uint64_t tsc,
 /* By how much later than trace->end.tsc it may have ended, ns: 0 none, EP_TRACE_END_UNKNOWN. */
 int64_t ep_end_uncertain(const struct ep_trace_end *end);
 
+/* What trace->end.tsc is, where it is not the end itself: "the earliest end, up to 1.007 s before
+ * the real one". False: it is. */
+#define EP_END_LATER_SIZE (EP_TIMETEXT_SIZE + 48)
+bool ep_end_later_text(const struct ep_trace_end *end, char out[EP_END_LATER_SIZE]);
+
 /* A member "silence" of the object; none where nothing is known. */
 void ep_end_json(const struct ep_trace_end *end, struct ep_json *json);
 

@@ -26,6 +26,20 @@ assert first("thrower").args["ended"] == "left without a return, by an exception
 assert first("fall").end is None and first("last").end is None
 assert [e["name"] for t, e in instants() if e["categories"] == ["point"]].count("longjmp") == 1'
 
+# The end is where the mark is, or later; nothing is later in the file. Of a snapshot it is exact, and there is no mark.
+end_marks() { # CORE PYTHON: what holds of the marks
+	gives 0 "$EPITAPH" export -o ends.pftrace "$1"
+	decoded ends.pftrace >decoded
+	asks decoded "marks = [(t, e['name']) for t, e in instants() if e['categories'] == ['end']]
+assert $2, marks"
+}
+end_marks core.story 're.fullmatch("the earliest end, up to [0-9.]+ [mun]?s before the real one", marks[0][1]) and len(marks) == 1
+assert marks[0][0] >= max(s.begin for s in slices())'
+touch -d 2001-01-01 core.story
+end_marks core.story '[name for t, name in marks] == ["the earliest end, the real one may be later"]'
+EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=$PWD/shot.%n crash core.exact "$PWD/story"
+end_marks shot.1 'marks == []'
+
 EPITAPH_TIMESTAMP_EVERY=64 crash core.sparse "$PWD/story"
 calls_of core.sparse
 asks decoded 'assert any(s.categories == ["approximate"] for s in slices())'

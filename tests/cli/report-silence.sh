@@ -4,6 +4,7 @@
 # the ages on the page count back from there.
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
+source "$TOP/tests/cli/lib/tui.bash"
 
 cat >silent.c <<'END'
 #include <signal.h>
@@ -94,6 +95,32 @@ counts_from_end() { # FILE
 }
 counts_from_end crash.dir/shot.1
 
+# Where times count back from what may not be the end, views say so in their first lines: PATTERN empty, they do not.
+views_say() { # PATTERN FILE
+	local head
+	for options in '' --merged; do
+		gives 0 "$EPITAPH" replay $options "$2"
+		head=$(head -1 out)
+		if [ -n "$1" ]; then
+			[[ $head =~ times\ count\ back\ from\ $1$ ]] || say "replay $options $2: $head"
+		else
+			hasnt out 'times count'
+		fi
+	done
+	terminal 150 12 "$EPITAPH" tui "$2"
+	sees 'silent'
+	for screen in 1 3 5; do
+		presses $screen
+		if [ -n "$1" ]; then row 1 "to $1"; else sees_not 'earliest'; fi
+	done
+	presses 6 # the report, which says it in its own words
+	sees 'program  '
+	sees_not 'earliest'
+	presses Q
+	ends 0
+}
+views_say '' crash.dir/shot.1
+
 # The bound is the file's time; ages do not count from it.
 silence core.dead core-file
 [ "$least" = - ] && [ "$most" -ge 300 ] && [ "$age" -lt 300 ] || say "core: $least to $most ms, called $age ms before"
@@ -102,6 +129,7 @@ grep -qE '^thread [0-9]+ silent.*: last record up to [0-9.]+ (ms|s) before the e
 grep -qE '^  #[0-9]+ +wait_and_die.*called at least [0-9.]+ [a-z]+ before the end' out || say "core: $(grep wait_and_die out)"
 grep -qE '^died       [0-9.]+ [a-z]+ to ([3-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) after its start$' out || say "core: $(grep ^died out)"
 moment bounded core.dead
+views_say 'the earliest end, up to ([3-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) before the real one' core.dead
 # A file that claims to be older than the last record bounds nothing.
 touch -d 2001-01-01 core.dead
 gives 0 "$EPITAPH" report core.dead
@@ -109,6 +137,7 @@ hasnt out 'silence '
 hasnt out ' 0 ns before the end'
 grep -qE '^thread [0-9]+ silent.*: last record before the end \(how long is not known\)' out || say "old core: $(grep ^thread out)"
 moment unknown core.dead
+views_say 'the earliest end, the real one may be later' core.dead
 
 # Scheduling events, where they are to be had, prove that it lived.
 crash core.dead env EPITAPH_SCHED=auto "$PWD/silent"

@@ -15,6 +15,7 @@
 #include "coredump/util/alloc.h"
 #include "decoder/calls/placing.h"
 #include "decoder/export/replay.h"
+#include "decoder/kernel/end.h"
 
 /* Categories, the same of each thread; 0 is none. Of a call: none, or the second. */
 enum category {
@@ -104,6 +105,21 @@ static void write_process(struct ep_perfetto *perfetto)
 	ep_protobuf_open(packet, EP_PB_TRACK_PROCESS);
 	ep_protobuf_uint(packet, EP_PB_PROCESS_PID, trace->process.pid);
 	ep_protobuf_text(packet, EP_PB_PROCESS_NAME, ep_export_program(trace));
+	ep_perfetto_end(perfetto);
+}
+
+/* Where the process ended is not known to the ns: a mark where it did at the earliest. */
+static void write_end_mark(struct ep_perfetto *perfetto)
+{
+	const struct ep_trace *trace = perfetto->export->trace;
+	char later[EP_END_LATER_SIZE];
+
+	if (!ep_end_later_text(&trace->end, later))
+		return;
+	ep_perfetto_event(perfetto, perfetto->process,
+			  ep_trace_ns(trace, trace->first_tsc, trace->end.tsc), EP_PB_TYPE_INSTANT);
+	ep_protobuf_text(&perfetto->packet, EP_PB_TRACK_EVENT_CATEGORY_NAME, "end");
+	ep_protobuf_text(&perfetto->packet, EP_PB_TRACK_EVENT_NAME, later);
 	ep_perfetto_end(perfetto);
 }
 
@@ -529,6 +545,7 @@ int ep_perfetto_write(FILE *out, const struct ep_export *export, uint64_t *shown
 		ep_perfetto_kernel(perfetto);
 		ep_perfetto_wakings(perfetto);
 		ep_perfetto_counters(perfetto);
+		write_end_mark(perfetto);
 	}
 	rc = ep_export_finish(&perfetto->out, err);
 	perfetto_deinit(perfetto);
