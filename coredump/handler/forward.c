@@ -40,19 +40,53 @@ static int stream_copy(struct ep_relay *relay, int out)
 
 /* ---- a file ---- */
 
-static int to_file(struct ep_relay *relay, const struct ep_crash *crash, const char *pattern,
-		   bool uses_pid, struct ep_err *err)
+enum { WHOLE, FAILED, UNWANTED }; /* how the writer exits */
+
+static int core_write(struct ep_relay *piped, const struct ep_crash *crash, const char *pattern,
+		      bool uses_pid, struct ep_err *err)
 {
 	struct rlimit limit = {crash->limit, RLIM_INFINITY};
+	uint64_t bytes = 0;
 	int fd, rc = ep_corefile_open(crash, pattern, uses_pid, &fd, err);
 
 	if (rc)
-		return rc == EP_END ? 0 : 1;
+		return rc == EP_END ? UNWANTED : FAILED;
 	if (crash->limit != UINT64_MAX) {
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &limit);
 	}
-	return stream_copy(relay, fd);
+	return ep_relay_forward(piped, fd, &bytes, NULL) == EP_OK ? WHOLE : FAILED;
+}
+
+/*
+ * The writer has a pipe, and not the kernel's stream: in a file system that does not answer (FUSE)
+ * SIGKILL does not end it, and whoever has the stream open holds the crashed process.
+ */
+static int to_file(struct ep_relay *relay, const struct ep_crash *crash, const char *pattern,
+		   bool uses_pid, struct ep_err *err)
+{
+	int ends[2], status = -1, copied;
+	pid_t writer;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return 1;
+	writer = fork();
+	if (writer == 0) {
+		struct ep_relay piped = {.stream = ends[0], .memory = -1, .wake = {-1, -1}};
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ep_relay_deinit(relay);
+		close(ends[1]);
+		_exit(core_write(&piped, crash, pattern, uses_pid, err));
+	}
+	close(ends[0]);
+	copied = writer < 0 ? 1 : stream_copy(relay, ends[1]);
+	close(ends[1]);
+	/* It has yet to write what the pipe holds. */
+	shared->moved++;
+	if (writer < 0 || waitpid(writer, &status, 0) != writer || !WIFEXITED(status))
+		return 1;
+	return WEXITSTATUS(status) == WHOLE ? copied : WEXITSTATUS(status) != UNWANTED;
 }
 
 /* ---- a program ---- */

@@ -2,8 +2,8 @@
 /*
  * forward.h: the kernel's stream goes on to what core_pattern named before: a program, a socket, or
  * a file, as the kernel itself would have written it, with the crashed user's permissions and
- * limit. By a process of its own, the forwarder, whom its starter watches: the user may stop it
- * where it has his ids, and a handler may take nothing.
+ * limit. By a process of its own, the forwarder, whom its starter watches: a handler may take
+ * nothing, and the user may stop what writes his file, which has his ids.
  */
 #ifndef EPITAPH_FORWARD_H
 #define EPITAPH_FORWARD_H

@@ -15,8 +15,9 @@
  *   parser    feed (to read), /proc/PID/   no system call that opens,
  *             mem, the mapped files, the   connects, starts or signals
  *             output; never the stream
- *   forwarder stream, memory, wake (to     what the previous handler needs
- *             read), its output
+ *   forwarder stream, memory, wake (to     what the previous handler needs;
+ *             read), its output            what writes a file is its child,
+ *                                          with a pipe and the user's ids
  *
  * The relay waits for nobody but the kernel: what the parser or the forwarder have not taken yet
  * stays in memory (a memfd, so no disk can be full), up to EP_RELAY_MOST bytes; then the forwarder

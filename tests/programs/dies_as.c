@@ -4,15 +4,27 @@
  * that it runs in any root.
  *
  *   root=DIR  cwd=DIR  groups=N  gid=N  uid=N  euid=N (real and saved stay)
- *   most=N (saved stays)  dumpable=N  name=TEXT  wait=FILE (until it is there)
+ *   most=N (saved stays)  dumpable=N  name=TEXT  maps=FILE (its first page, which it does not read)
+ *   wait=FILE (until it is there)
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+static int map(const char *name)
+{
+	int fd = open(name, O_RDONLY);
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	return page == MAP_FAILED ? -1 : 0;
+}
 
 static int become(const char *word, const char *value)
 {
@@ -36,6 +48,8 @@ static int become(const char *word, const char *value)
 		return prctl(PR_SET_DUMPABLE, id);
 	if (!strcmp(word, "name"))
 		return prctl(PR_SET_NAME, value);
+	if (!strcmp(word, "maps"))
+		return map(value);
 	while (!strcmp(word, "wait") && access(value, F_OK))
 		usleep(10000);
 	return strcmp(word, "wait") ? -1 : 0;
