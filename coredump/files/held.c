@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "coredump/files/regularfile.h"
@@ -118,9 +119,23 @@ static void instances_open(struct ep_held *held, const char *mount, pid_t inner)
 		closedir(folder);
 }
 
+/* Such a file is no process's memory to the kernel: one that grew would be ended by nobody. */
+static int head_create(void)
+{
+	int fd = memfd_create("head", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || (ftruncate(fd, EP_HELD_HEAD) == 0 &&
+		       fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL) == 0))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 int ep_held_open(struct ep_held *held, int proc, pid_t inner, struct ep_err *err)
 {
-	*held = (struct ep_held){.memory = -1};
+	*held = (struct ep_held){.memory = -1, .head = head_create()};
+	if (held->head < 0)
+		return ep_fail(err, EP_E_IO, 0, "memory for its headers: %m");
 	held->memory = openat(proc, "mem", O_RDONLY | O_CLOEXEC);
 	if (held->memory < 0)
 		return ep_fail(err, EP_E_IO, 0, "its memory: %m");

@@ -27,14 +27,19 @@ struct ep_held_buffer {
 	int fd;
 };
 
+/* Bytes of a core's headers and notes: what the relay passes on of them at most (relay.h). */
+#define EP_HELD_HEAD (UINT64_C(65) << 20)
+
 struct ep_held {
 	int memory;
+	int head; /* a file in memory for headers and notes, which cannot grow beyond EP_HELD_HEAD;
+		     ep_source_open_held takes it over */
 	EP_ARRAY(struct ep_held_file) files; /* ascending */
 	EP_ARRAY(struct ep_held_buffer) buffers;
 };
 
-/* `proc` is a descriptor of its /proc/PID, `inner` its pid in its own namespace. Only the memory is
- * indispensable: EP_E_IO. What is no regular file is left out. */
+/* `proc` is a descriptor of its /proc/PID, `inner` its pid in its own namespace. Only the memory
+ * and the file for the head are indispensable: EP_E_IO. What is no regular file is left out. */
 int ep_held_open(struct ep_held *held, int proc, pid_t inner, struct ep_err *err);
 
 /* A descriptor, to be closed, of the file whose first byte is mapped there;

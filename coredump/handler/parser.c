@@ -3,6 +3,7 @@
  * memory may run out (alloc.h): the process ends, and whoever waits for it goes on. */
 #include "coredump/handler/parser.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,6 +24,8 @@
 
 #define MEMORY  (UINT64_C(1) << 30) /* bytes of address space; it takes megabytes */
 #define SECONDS 10u                 /* or the store's, if that is less; it takes milliseconds */
+
+static_assert(EP_HELD_HEAD > EP_RELAY_MOST, "a step of the relay's comes on top");
 
 /* ---- the parser ---- */
 

@@ -506,7 +506,7 @@ int ep_source_open_held(struct ep_source **out, int stream, const struct ep_held
 	int rc;
 
 	source->held = held;
-	rc = ep_spool_open_head(source, stream, err);
+	rc = ep_spool_open_head(source, stream, held->head, err);
 	rc = rc ? rc : ep_core_head_check(source->fd, path, source->file_size, err);
 	rc = rc ? rc : core_load(source, err);
 	if (rc == EP_OK) {

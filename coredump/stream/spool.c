@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "coredump/stream/corehead.h"
@@ -36,11 +35,6 @@ static int file_create(struct ep_source *source, struct ep_err *err)
 	const char *directory = secure_getenv("TMPDIR");
 	char path[4096];
 
-	spool->directory = "memory";
-	if (spool->head)
-		source->fd = memfd_create("head", MFD_CLOEXEC);
-	if (source->fd >= 0)
-		return EP_OK;
 	spool->directory = directory && *directory ? directory : "/var/tmp";
 	source->fd = open(spool->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (source->fd >= 0)
@@ -152,8 +146,8 @@ static int keep_to(struct ep_source *source, uint64_t offset, struct ep_err *err
 		if (rc == EP_OK)
 			rc = ep_spool_write(source, spool->buffer, got, at, err);
 	}
-	/* Zeroes at the end are part of it. */
-	if (rc == EP_OK && ftruncate(source->fd, (off_t)spool->position) != 0)
+	/* Zeroes at the end are part of it. What cannot grow again is cut when all is there. */
+	if (rc == EP_OK && !spool->head && ftruncate(source->fd, (off_t)spool->position) != 0)
 		return no_room(source, spool->position, err);
 	return rc;
 }
@@ -267,34 +261,40 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 
 /* ---- life ---- */
 
-static int spool_open(struct ep_source *source, int input, bool head, struct ep_err *err)
+/* `head`: -1, or the file of it. */
+static int spool_open(struct ep_source *source, int input, int head, struct ep_err *err)
 {
 	struct ep_spool *spool = ep_calloc(1, sizeof(*spool));
 	int rc;
 
 	spool->buffer = ep_malloc(EP_SPOOL_CHUNK);
 	spool->input = input;
-	spool->head = head;
+	spool->head = head >= 0;
+	spool->directory = "memory";
 	source->spool = spool;
-	rc = file_create(source, err);
-	if (rc == EP_OK && head)
+	source->fd = head;
+	rc = spool->head ? EP_OK : file_create(source, err);
+	if (rc == EP_OK && spool->head)
 		spool->stream = ep_bytestream_open_plain(input, source->path);
 	else if (rc == EP_OK)
 		rc = ep_bytestream_open(&spool->stream, input, source->path, err);
 	if (rc)
 		return rc;
 	ep_bytestream_expect(spool->stream, EP_DOUBTED_MAX);
-	return head_read(source, err);
+	rc = head_read(source, err);
+	if (rc == EP_OK && spool->head && ftruncate(source->fd, (off_t)spool->position) != 0)
+		return no_room(source, spool->position, err);
+	return rc;
 }
 
 int ep_spool_open(struct ep_source *source, int input, struct ep_err *err)
 {
-	return spool_open(source, input, false, err);
+	return spool_open(source, input, -1, err);
 }
 
-int ep_spool_open_head(struct ep_source *source, int input, struct ep_err *err)
+int ep_spool_open_head(struct ep_source *source, int input, int file, struct ep_err *err)
 {
-	return spool_open(source, input, true, err);
+	return spool_open(source, input, file, err);
 }
 
 void ep_spool_leave(struct ep_spool *spool)

@@ -20,8 +20,8 @@
  */
 int ep_spool_open(struct ep_source *source, int input, struct ep_err *err);
 /* The same of the kernel's own stream, whose memory is read elsewhere: nothing behind the notes is
- * taken from it, and nothing needs a disk. */
-int ep_spool_open_head(struct ep_source *source, int input, struct ep_err *err);
+ * taken from it, and `file` (taken over), which may be unable to grow, is where it is laid down. */
+int ep_spool_open_head(struct ep_source *source, int input, int file, struct ep_err *err);
 
 /* No more is wanted: whoever writes to the stream is told, by its closing. */
 void ep_spool_leave(struct ep_spool *spool);
