@@ -13,6 +13,7 @@ trap 'echo "$suid_before" >$suid_file; echo "$uses_before" >/proc/sys/kernel/cor
 gcc -static -O1 "$TOP/tests/programs/dies_as.c" -o dies_as
 cp dies_as privileged && chmod 4755 privileged
 nobody="gid=65534 uid=65534 dumpable=1"
+as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 
 # What lies in "t": kind, owner, mode, names, where a link leads, and what is in it. pids are no part of it, nor are cores of
 # others that crash meanwhile.
@@ -108,9 +109,28 @@ left './inner/w/core: a core$' "its root is where .. ends"
 both /cores/core above "$dies_as" root="$room/t/inner" cwd=/
 left './w/core: gold$' "a link of a container's root leads above its root"
 
+# Users of namespaces are who they are outside of them, and what they may do inside counts for nothing here.
+if "${as_nobody[@]}" unshare -Ur unshare -Ur true 2>/dev/null; then
+	for inside in 'unshare -Ur' 'unshare -Ur unshare -Ur'; do
+		# shellcheck disable=SC2086
+		both core nothing "${as_nobody[@]}" $inside "$dies_as"
+		left 'w/core f 65534:65534 600' "the root of a user namespace: $inside"
+		# shellcheck disable=SC2086
+		both core 'owned 65533' "${as_nobody[@]}" $inside "$dies_as"
+		! grep -q 'w/core' tree.epitaph || fail "where only its root's rights would let it: $inside"
+		# Ours, but mapped.
+		# shellcheck disable=SC2086
+		both core 'owned 65533' $inside "$dies_as"
+		! grep -q 'w/core' tree.epitaph || fail "root's rights, in a namespace: $inside"
+	done
+	echo 2 >$suid_file
+	both "$room/t/w/%e.core" 'others_file w/privileged.core' "${as_nobody[@]}" unshare -Ur "$privileged"
+	both "$room/t/w/%e.core" nothing "${as_nobody[@]}" unshare -Ur "$dies_as" dumpable=0
+	echo "$suid_before" >$suid_file
+fi
+
 # With privileges (dumpable 2): from the root of all, at absolute names, root's, and nothing is removed.
 echo 2 >$suid_file
-as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 both core nothing "${as_nobody[@]}" "$privileged"
 ! grep -q 'w/core' tree.epitaph || fail "a privileged program's core in a user's folder"
 both "$room/t/w/%e.core" nothing "${as_nobody[@]}" "$privileged"

@@ -72,10 +72,12 @@ SRC
 for build in '' -static -shared; do
 	cp own$build suid$build && chmod 4755 suid$build
 	cp own$build sgid$build && chgrp 65500 sgid$build && chmod 2755 sgid$build
+	cp own$build caps$build
 done
-cp own caps
 # cap_net_raw=ep (linux/capability.h: VFS_CAP_REVISION_2)
-python3 -c 'import os, struct; os.setxattr("caps", "security.capability", struct.pack("<IIIII", 0x02000001, 1 << 13, 0, 0, 0))'
+python3 -c 'import os, struct
+for build in "", "-static", "-shared":
+    os.setxattr("caps" + build, "security.capability", struct.pack("<IIIII", 0x02000001, 1 << 13, 0, 0, 0))'
 [ "$(grep -c '|' < <(sed -n '/^| `EPITAPH/p' "$TOP/docs/settings.md"))" -ge 13 ] || fail "the table of docs/settings.md is not found"
 names=$(sed -nE 's/^\{"(EPITAPH[A-Z_]*)", set_.*/\1/p; s/^\t\{"(EPITAPH[A-Z_]*)", set_.*/\1/p' "$TOP/runtime/settings/settings.c")
 [ "$(wc -w <<<"$names")" -ge 18 ] || fail "the table of settings is not found: $names"
@@ -86,7 +88,7 @@ for name in $names; do
 	[[ $name != @(EPITAPH_OUTPUT|EPITAPH_FILE) ]] || continue
 	(cd here && "${user[@]}" env "$name=nonsense" ../own) 2>said >&2
 	grep -q "epitaph: $name=nonsense" said || fail "$name is no setting of the user's own: $(cat said)"
-	for program in {suid,sgid}{,-static,-shared} caps; do
+	for program in {suid,sgid,caps}{,-static,-shared}; do
 		(cd here && "${user[@]}" env "$name=nonsense" ../$program) >said 2>&1
 		[ ! -s said ] || fail "$program reads $name: $(cat said)"
 	done
@@ -95,7 +97,7 @@ done
 # What they would do: nothing is written, anywhere.
 made() { find here /dev/shm -newer began -name '*evil*' -o -newer began -path 'here/*'; }
 touch began
-for program in {suid,sgid}{,-static,-shared} caps; do
+for program in {suid,sgid,caps}{,-static,-shared}; do
 	for setting in EPITAPH_MODE=count EPITAPH_ON_CRASH=snapshot EPITAPH_FILE=here/evil EPITAPH_FILE=/dev/shm/evil.%p 'EPITAPH_SCHED=ftrace,perf'; do
 		for does in '' dies; do
 			(ulimit -c 0; cd here && exec "${user[@]}" env "$setting" EPITAPH_OUTPUT=evil ../$program $does) >said 2>&1 || true
@@ -109,7 +111,7 @@ done
 rm here/evil
 
 # What it starts, with its rights as its own, inherits nothing; but the wish not to be recorded, and what is not ours.
-for program in suid{,-static,-shared}; do
+for program in {suid,caps}{,-static,-shared}; do
 	(cd here && "${user[@]}" env EPITAPH=off EPITAPH_MODE=count EPITAPH_OUTPUT=evil OTHER=1 ../$program says) >said
 	[ "$(cat said)" = $'EPITAPH=off\nOTHER=1' ] || fail "$program keeps $(cat said)"
 	(cd here && "${user[@]}" env EPITAPH_MODE=count EPITAPH_OUTPUT=evil ../$program execs ../own)
