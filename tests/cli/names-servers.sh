@@ -45,7 +45,24 @@ export DEBUGINFOD_MAXSIZE=1000000
 EPITAPH=$BIN/epitaph asked flood 1 "a debuginfod server sent more than DEBUGINFOD_MAXSIZE"
 kilobytes=$(du -sk cache | cut -f 1)
 [ "$kilobytes" -lt 1100 ] || say "$kilobytes KB in the cache"
+EPITAPH=$BIN/epitaph asked chunks 1 "a debuginfod server sent more than DEBUGINFOD_MAXSIZE"
+# What comes packed is not unpacked, and so is not its file.
+asked bomb 0 ""
+kilobytes=$(du -sk cache | cut -f 1)
+[ "$kilobytes" -lt 1100 ] || say "a bomb: $kilobytes KB in the cache"
 unset DEBUGINFOD_MAXSIZE
+# Nor is anybody led elsewhere: to itself without end, to a file of this machine, to another scheme; nor waited for, a byte at a time.
+asked loop 1 "debuginfod server"
+for way in file gopher; do
+	asked $way 0 ""
+	! grep -rq root: cache || say "$way: a file of this machine in the cache"
+done
+# A byte now and then: the client says that it took too long, or that there is no such file.
+rm -rf cache
+begun=$SECONDS
+DEBUGINFOD_URLS=http://127.0.0.1:$(cat port)/drip timeout 60 "$EPITAPH" replay core >out 2>err || [ $? -eq 1 ] || say "drip: $(cat err)"
+[ $((SECONDS - begun)) -lt 30 ] || say "drip: $((SECONDS - begun)) s"
+cmp -s out without || say "drip: other calls than without"
 
 # A file that comes too slowly, on a terminal: progress is told, and Ctrl-C is obeyed.
 export DEBUGINFOD_TIMEOUT=60
