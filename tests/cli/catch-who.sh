@@ -80,6 +80,23 @@ called 0 "is not being dumped" $other $other 11 "$now" 1 $unlimited
 # With the process of a crash that is held meanwhile.
 called 1 "a crash" $pid $pid 11 "$(date +%s)" 1 $unlimited 0 0 0
 called 1 "a crash, by the words of before" $pid $pid 11 "$(date +%s)" 1 $unlimited
+# What lies at the snapshot's name, by root's mistake, stays, and nothing comes of what it leads to.
+for kind in link dangling hard folder; do
+	rm -rf by_hand/*.core by_hand/log saved nowhere precious
+	echo gold >precious
+	now=$(date +%s)
+	name=by_hand/dies_as.0.$pid.$(date -u -d "@$now" +%Y%m%dT%H%M%SZ).core
+	case $kind in
+	link) ln -s "$room/precious" "$name" ;;
+	dangling) ln -s "$room/nowhere" "$name" ;;
+	hard) ln precious "$name" ;;
+	folder) mkdir "$name" ;;
+	esac
+	"$catch" catch "$room/by_hand" $pid $pid 11 "$now" 1 $unlimited 0 0 0 <a.core 2>said || true
+	[ "$(cat precious)" = gold ] && [ ! -e nowhere ] && [ "$(stat -c %a precious)" = 644 ] && cmp -s a.core saved &&
+		grep -qE 'exists already|a directory' by_hand/log || { ls -l by_hand; cat by_hand/log; fail "a $kind at its name"; }
+done
+rm -rf by_hand/*.core
 called 0 "began after the crash" $pid $pid 11 1000000000 1 $unlimited
 called 0 "is another user's" $pid $pid 11 "$(date +%s)" 1 $unlimited 0 64534 0
 called 0 "is another user's" $pid $pid 11 "$(date +%s)" 1 $unlimited 0 0 64534
@@ -119,6 +136,40 @@ touch go
 kill -9 $other && other=
 wait || true
 rm -f go
+
+# --- access control lists ---
+
+# acl FILE access|default USER: that user may do all there
+acl() {
+	python3 - "$@" <<'PYTHON'
+import os, struct, sys
+path, name, user = sys.argv[1:]
+rows = (1, 7, -1), (2, 7, int(user)), (4, 5, -1), (16, 7, -1), (32, 5, -1)
+os.setxattr(path, "system.posix_acl_" + name, struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *row) for row in rows))
+PYTHON
+}
+# What the folder would give to all that is made in it, a snapshot does not have.
+installed core
+acl "$store" default 65532
+crashes setpriv --reuid=64534 --regid=64534 --clear-groups "$dies_as"
+[ -n "$snapshot" ] || { log; fail "no snapshot in a folder with an access control list"; }
+reads_only 64534 "$snapshot"
+rm -f "$store"/*.core
+crashes "$dies_as"
+for file in "$store"/*.core "$store/log" "$store/places"; do
+	! setpriv --reuid=65532 --regid=65532 --clear-groups cat "$file" >/dev/null 2>&1 || [ ! -e "$file" ] || fail "$file: 65532 may read it"
+done
+# Links in the place of its own files lead nowhere.
+for name in log places; do
+	for target in precious nowhere; do
+		installed core
+		rm -rf precious nowhere "$store/${name:?}"
+		echo gold >precious
+		ln -s "$room/$target" "$store/$name"
+		crashes "$dies_as"
+		[ -n "$snapshot" ] && [ "$(cat precious)" = gold ] && [ ! -e nowhere ] || fail "a link in the place of $name: $(cat precious)"
+	done
+done
 
 # --- whose it is ---
 
@@ -166,16 +217,18 @@ wait || true
 # A folder that somebody else may write to says nothing, least of all which program root is to start.
 printf '#!/bin/bash\ntouch %s/taken\n' "$room" >evil
 chmod +x evil
-for how in 'chown 64534' 'chmod 777' 'rm'; do
+for how in 'chown 64534' 'chmod 777' 'rm' 'list folder' 'list settings'; do
 	installed core
 	sed -i "s#^previous=.*#previous=|$room/evil#" "$store/settings"
 	case $how in
 	chown*) chown 64534 "$store/settings" ;;
 	chmod*) chmod 777 "$store" ;;
 	rm) rm "$store/settings" && chown 64534 "$store" ;;
+	'list folder') acl "$store" access 64534 ;;
+	'list settings') acl "$store/settings" access 64534 ;;
 	esac
 	crashes "$dies_as"
-	[ ! -e taken ] && ! compgen -G "$store/*.core" >/dev/null || fail "$how: what anybody may write is believed: $(ls "$store")"
+	[ ! -e taken ] && ! compgen -G "$store/dies_as.*.core" >/dev/null || fail "$how: what anybody may write is believed: $(ls "$store")"
 	status=0
 	"$catch" catch >said 2>&1 || status=$?
 	[ $status -eq 3 ] && grep -q 'others than root may write there' said || fail "$how: $status, $(cat said)"
