@@ -42,7 +42,12 @@ comes_back() { # FUNCTION [ARGUMENT]: and FUNCTION is in the history
 		sleep 0.1
 	done
 	hasnt status 'off        everything'
-	sleep 1
+	# Who found that it is time puts 8,000 hooks back before it goes on.
+	for ((i = 0; i < 600; i++)); do
+		"$EPITAPH" replay --last=20 $pid >replay 2>/dev/null || [ $? -eq 1 ]
+		! grep -q "$1(" replay || break
+		sleep 0.1
+	done
 	kill -ABRT $pid
 	wait $pid 2>/dev/null || true
 	mv core core.all 2>/dev/null || mv core.* core.all 2>/dev/null || say "no core"
