@@ -18,3 +18,4 @@ found() { # WORDS: the check fails with these
 echo 'int x;' >copy/cli/x.c && found 'cli/x.c: no licence line'
 { echo "$good"; for i in $(seq 900); do echo "int x$i;"; done; } >copy/cli/x.c && found 'cli/x.c: 901 lines'
 { echo "$good"; printf 'int f(void)\n{\n'; for i in $(seq 110); do printf '\tg();\n'; done; echo '}'; } >copy/cli/x.c && found 'a function of'
+{ echo "$good"; echo '/* one line \ and the next */'; } >copy/cli/x.c && found 'a backslash in the middle'

@@ -126,7 +126,8 @@ START_TEST(program_and_vdso_are_flagged)
 	ck_assert_uint_eq(at(modules) == NULL, 1);
 	ck_assert_uint_eq(at((void *)start)->flags, EP_MODULE_EXECUTABLE);
 	ck_assert_str_eq(path_of(at((void *)start)), self);
-	ck_assert_uint_eq(at((void *)getauxval)->flags, 0);
+	/* In a program without PIE the name itself is a stub of the program. */
+	ck_assert_uint_eq(at(dlsym(RTLD_NEXT, "getauxval"))->flags, 0);
 	ck_assert_ptr_nonnull(at(vdso));
 	ck_assert_uint_eq(at(vdso)->flags, EP_MODULE_VDSO);
 	ck_assert_uint_gt(at(vdso)->build_id_size, 0);

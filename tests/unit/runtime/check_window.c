@@ -20,7 +20,7 @@ static void setup(void)
 	uintptr_t near = (uintptr_t)ep_hook_address(0) & -(uintptr_t)PAGE;
 
 	for (unsigned step = 1; step < 64; step++) {
-		code = mmap((void *)(near - step * (UINT64_C(1) << 24)), sizeof(before),
+		code = mmap((void *)(near + step * (UINT64_C(1) << 24)), sizeof(before),
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		if (code != MAP_FAILED)
