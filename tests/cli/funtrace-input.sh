@@ -251,7 +251,8 @@ has err 'for --format=viztracer and --format=chrome only'
 # A snapshot made of it is a core that has the same to say.
 gives 0 "$EPITAPH" extract -o snapshot a.raw
 "$EPITAPH" replay a.raw 2>err >one || true
-"$EPITAPH" replay snapshot 2>err >other || true
+# A snapshot does not know that the process went on.
+"$EPITAPH" replay snapshot 2>err | sed 's/; times count back from .*//' >other || true
 diff one other || say 'the snapshot says something else'
 
 # Below another root, and not there at all.
