@@ -59,7 +59,8 @@ def written(process):
     """When the core's file was written, at the latest, in ns since 1970; 0 for a live process."""
     if process.live:
         return 0
-    return os.fstat(process.file.fileno()).st_mtime_ns + FILE_TIME_TICK
+    time = os.fstat(process.file.fileno()).st_mtime_ns
+    return time + FILE_TIME_TICK if time >= 10**9 else 0 # 1970: of an archive without times
 
 
 def pack(layout, **fields):
