@@ -4,6 +4,7 @@
 # or not given to it and marked, also where one call in 64 has a time of its own.
 # sanitized only
 # alone
+# quiet
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 need_scheduling
@@ -52,6 +53,6 @@ grep -q 'unsure-wait' out || fail "tsv has no mark"
 tell out "$EPITAPH" stats --waits "$marked"
 grep -q 'somewhere inside alternates' out || fail "waits: $(cat out)"
 tell out "$EPITAPH" stats "$marked"
-grep -q ' inside function$' out || fail "stats: $(cat out)"
+grep -qE ' inside +function$' out || fail "stats: $(cat out)"
 EPITAPH_SCHED=${sources[0]} ./waiting 1 >/dev/null 2>&1 || true # removes instances of those that crashed
 rm -f core*

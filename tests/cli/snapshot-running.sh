@@ -4,6 +4,7 @@
 # is, by each way to take one. What is missing all the same is counted, by thread, and is no exit status of 0.
 # sanitized only
 # alone
+# quiet
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 epitaph=$EPITAPH
