@@ -54,6 +54,7 @@
 #define SPARED      10         /* looks' worth of marks that were left out, until one is due */
 #define SETTLE      10         /* what was done takes effect for so many times as long */
 #define TRIAL_AGAIN (100 * MS) /* from trial to trial */
+#define QUIET       (100 * MS) /* without an entry in the account: the drain makes one */
 #define WINDOW      (100 * MS) /* of the program's time, in which a phase is seen */
 #define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
 #define LATE        (100 * MS) /* of the program's time */
@@ -129,6 +130,8 @@ static struct {
 	uint64_t ns1024;               /* TSC cycles of 1,024 ns */
 	uint32_t marks_share;          /* what marks cost, or would, of late */
 	uint64_t spent;                /* TSC of the account's last entry */
+	uint64_t ticked, tick_cpu;     /* TSC of the drain's, and the CPU time then, TSC cycles */
+	uint64_t forked;               /* TSC of the last fork */
 	uint64_t own;                  /* TSC cycles of our own work that no account has had yet */
 	struct ep_cost_account work;   /* what choosing and switching may take */
 	struct ep_cost_account debt;   /* below zero: all that was more than the budget */
@@ -156,12 +159,6 @@ static struct thread *thread_of(const struct ep_tls *tls)
 	if (thread->serial != tls->thread->serial || thread->generation != generation)
 		*thread = (struct thread){.serial = tls->thread->serial, .generation = generation};
 	return thread;
-}
-
-static void add_block(struct thread *thread, const struct ep_tls *tls, const struct ep_block *block)
-{
-	thread->clock += ep_timestamp_rate_cost(tls, block);
-	thread->records += EP_BLOCK_RECORDS;
 }
 
 /* Before its CPU time is known. */
@@ -336,25 +333,32 @@ static void weigh_marks(uint64_t cost, uint64_t work)
 		__atomic_store_n(&ep_budget_thin, 1, __ATOMIC_RELAXED);
 }
 
-static void account(struct thread *thread, uint64_t tsc)
+/* Of `cpu` cycles, in which tracing cost `cost`, reading the clock `clock` of it. */
+static uint64_t enter(uint64_t cpu, uint64_t cost, uint64_t clock, uint64_t tsc)
 {
-	uint64_t cpu = cpu_cycles(thread), clock = thread->clock, own = ledger.own;
-	uint64_t cost = hooks_cost(thread, cpu) + clock + thread->marks;
-	uint64_t work = ep_cost_work(cpu, cost + own);
+	uint64_t own = ledger.own, work = ep_cost_work(cpu, cost + own);
 
-	weigh_marks(thread->marks + thread->spared, work);
-	thread->marks = thread->spared = 0;
-
-	thread->records = thread->clock = 0;
-	thread->looked = true;
 	ledger.own = 0;
 	weigh_hooks(cost - clock, clock, work);
 	publish(cost + own, clock, own, tsc);
 	regulate_clock(clock, work);
-	if (!ep_settings.budget)
-		return;
-	spend(work, cost + own, tsc);
-	watch_phase(cost, work, tsc);
+	if (ep_settings.budget) {
+		spend(work, cost + own, tsc);
+		watch_phase(cost, work, tsc);
+	}
+	return work;
+}
+
+static void account(struct thread *thread, uint64_t tsc)
+{
+	uint64_t cpu = cpu_cycles(thread);
+	uint64_t cost = hooks_cost(thread, cpu) + thread->clock + thread->marks;
+	uint64_t work = enter(cpu, cost, thread->clock, tsc);
+
+	weigh_marks(thread->marks + thread->spared, work);
+	thread->marks = thread->spared = 0;
+	thread->records = thread->clock = 0;
+	thread->looked = true;
 }
 
 /* ---- who goes off ---- */
@@ -402,30 +406,10 @@ static void keep_refused(uint64_t tsc)
 	}
 }
 
-/* The calls of a function that is worth being switched: that takes 50 us, and more to try again. */
-static uint64_t worth_it(uint32_t aim)
-{
-	return choice.calls * aim / TRIFLE / ledger.share;
-}
-
-/* Neighbours in the code share what has to be read to find them. */
-static void sort_queue(void)
-{
-	for (unsigned gap = ledger.queued / 2; gap; gap /= 2)
-		for (unsigned i = gap; i < ledger.queued; i++) {
-			struct ep_choice_victim moved = ledger.queue[i];
-			unsigned at = i;
-
-			for (; at >= gap && ledger.queue[at - gap].address > moved.address;
-			     at -= gap)
-				ledger.queue[at] = ledger.queue[at - gap];
-			ledger.queue[at] = moved;
-		}
-}
-
 static void choose(const struct ep_tls *tls, uint64_t tsc)
 {
 	uint32_t aim = hooks_may(AIM);
+	uint64_t worth_it; /* calls: to switch a function takes 50 us, and more to try again */
 	unsigned counted;
 
 	if (!look_back(tls, &counted))
@@ -433,14 +417,15 @@ static void choose(const struct ep_tls *tls, uint64_t tsc)
 	if (ledger.settled && ledger.share / 2 > ledger.settled)
 		ep_probation_again(&probation, tsc);
 	keep_refused(tsc);
+	worth_it = choice.calls * aim / TRIFLE / ledger.share;
 	ledger.queued = ep_choice_take(&choice, ep_cost_excess(choice.calls, ledger.share, aim),
-				       worth_it(aim), ledger.queue, EP_CHOICE_MOST);
+				       worth_it, ledger.queue, EP_CHOICE_MOST);
 	ledger.next = 0;
 	/* What is left stays: looking again would cost and change nothing. */
 	if (!ledger.queued)
 		ledger.in_vain = tsc + ep_clock_cycles(IN_VAIN);
 	if (ledger.queued > MANY)
-		sort_queue();
+		ep_choice_sort(ledger.queue, ledger.queued);
 }
 
 /* All at once: the way to the code is what costs most. In a process of more threads another one
@@ -551,17 +536,6 @@ static bool costs_too_much(uint64_t tsc)
 	       (ledger.share / 4 > aim || ledger.late_cost >= ep_clock_cycles(SURE));
 }
 
-/*
- * The last step: what has to go off would take more than our own work may, or has no room to be
- * told of, and tracing goes on costing more. A mask costs little at once, and pages of hooks follow
- * as they run (everything.h).
- */
-static bool is_hopeless(void)
-{
-	return ledger.debt.balance < -(int64_t)ep_clock_cycles(DEBT) &&
-	       (ledger.work.balance <= 0 || ep_switches_full());
-}
-
 /* What the last step spared, and what the next one has to spend: an account that is as at the
  * start. */
 static void begin_anew(uint64_t tsc)
@@ -618,14 +592,22 @@ static void act(const struct ep_tls *tls, uint64_t tsc)
 static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t tsc)
 {
 	uint64_t begin, took;
+	bool is_hopeless;
 
 	if (look)
 		account(thread, tsc);
 	if (!ep_settings.budget || !ep_flip_possible())
 		return;
-	if (is_hopeless() && ep_everything_leave()) {
+	/* The last step: what has to go off would take more than our own work may, or has no room
+	 * to be told of, and tracing goes on costing more. A mask costs little at once, and pages
+	 * of hooks follow as they run (everything.h). */
+	is_hopeless = ledger.debt.balance < -(int64_t)ep_clock_cycles(DEBT) &&
+		      (ledger.work.balance <= 0 || ep_switches_full());
+	if (is_hopeless && ep_everything_leave()) {
 		begin_anew(tsc);
 		note_left();
+		ep_sched_look(UINT64_MAX - 1,
+			      EP_SCHED_BLOCK); /* if no hook is left, the drain asks */
 		return;
 	}
 	if (!is_due(look, tsc))
@@ -661,13 +643,22 @@ void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 	block = ep_ring_block(tls);
 	if (!block)
 		return;
-	add_block(thread, tls, block);
+	thread->clock += ep_timestamp_rate_cost(tls, block);
+	thread->records += EP_BLOCK_RECORDS;
 	ep_probation_count(&probation, block);
 	look = cost_about(thread) >= (thread->looked ? ledger.look : ledger.look_first);
 	if ((!look && !ledger.queued && !probation.trials) || !begin_work(tsc))
 		return;
 	work(tls, thread, look, tsc);
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+static void try_again(uint64_t tsc)
+{
+	if (ep_probation_ripe(&probation, tsc))
+		end_trial(tsc);
+	else if (may_try(tsc))
+		begin_trial(tsc);
 }
 
 void ep_budget_visit(void)
@@ -684,6 +675,30 @@ void ep_budget_visit(void)
 		ledger.returned = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
 		ledger.own = ep_clock_cycles(ledger.returned - begin);
 	}
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Where nobody has filled a block for long: what is left on hardly runs, and trials follow each
+ * other. One that forks tries again at its forks, as its children say what they run. */
+void ep_budget_tick(void)
+{
+	uint64_t tsc = ep_tsc(), cpu;
+	bool any = probation.off || probation.trials, still = ledger.spent == ledger.ticked;
+	bool quiet = still || tsc - ledger.spent >= ep_clock_cycles(QUIET);
+
+	ep_budget_visit();
+	if (!ep_settings.budget || !any || !ep_flip_possible() || ep_everything_is_off() ||
+	    tsc - ledger.forked < ledger.second || !(quiet || ep_probation_ripe(&probation, tsc)) ||
+	    !begin_work(tsc))
+		return;
+	if (quiet) {
+		cpu = ep_clock_cycles(ep_clock_read(CLOCK_PROCESS_CPUTIME_ID));
+		enter(still ? cpu - ledger.tick_cpu : 0, 0, 0, tsc);
+		ledger.ticked = tsc;
+		ledger.tick_cpu = cpu;
+		ledger.trial_again = tsc;
+	}
+	try_again(tsc);
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -726,21 +741,9 @@ static bool hear(uint64_t tsc)
 	return count != 0;
 }
 
-/* Trials that its children make: they may all end before one of theirs is over. */
-static void try_for_children(uint64_t tsc)
-{
-	if (ep_probation_ripe(&probation, tsc)) {
-		end_trial(tsc);
-	} else if (may_try(tsc)) {
-		begin_trial(tsc);
-		for (unsigned i = 0; i < probation.trials; i++)
-			ep_family_forget(EP_FAMILY_BUDGET, probation.address[i]);
-	}
-}
-
 void ep_budget_before_fork(void)
 {
-	uint64_t tsc = ep_tsc();
+	uint64_t tsc = ep_tsc(), begun = probation.begin;
 	unsigned turns = 0;
 
 	if (!ep_switches() || !ep_settings.budget || !ep_flip_possible() || !ep_inherits_nothing())
@@ -748,10 +751,14 @@ void ep_budget_before_fork(void)
 	ep_budget_visit();
 	if (!begin_work(tsc))
 		return;
+	ledger.forked = tsc;
 	while (turns < HEARD_MOST / AT_ONCE && hear(tsc))
 		turns++;
 	if (!turns)
-		try_for_children(tsc);
+		try_again(tsc);
+	/* Its children try it, too: they may all end before a trial of theirs is over. */
+	for (unsigned i = 0; probation.begin != begun && i < probation.trials; i++)
+		ep_family_forget(EP_FAMILY_BUDGET, probation.address[i]);
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -762,7 +769,7 @@ void ep_budget_start(void)
 	if (!head || ep_settings.counting)
 		return;
 	head->budget = ep_settings.budget;
-	ep_sched_besides = ep_budget_visit; /* when no hook is left that runs */
+	ep_sched_besides = ep_settings.budget ? ep_budget_tick : NULL;
 	ledger.functions = ep_family_use();
 	learn_rates();
 	ledger.account.balance = ep_family_credit((int64_t)ep_clock_cycles(CREDIT));

@@ -2,7 +2,8 @@
 /*
  * budget.h: EPITAPH_BUDGET, the share of a process's CPU time that tracing may take. No thread of
  * its own: each thread, where it enters a block, adds up what its events have cost since it last
- * looked, and where that is worth a look compares it with its own CPU time. Above its share it
+ * looked, and where that is worth a look compares it with its own CPU time; where nobody enters
+ * one, the drain of scheduling events looks (kernel/sched.h), if there is one. Above its share it
  * counts the events in its own last blocks by function, and switches off those with the most events
  * for the least time (switches.h) until what is left fits. Below it, functions come back on
  * probation, each time after longer; never is one switched off that somebody wants traced
@@ -25,6 +26,10 @@ void ep_budget_before_fork(void);
 /* A hook ran though everything is off for the budget: some ns, but when it is time to try again
  * with everything on: see budget.c. Signal safe. */
 void ep_budget_visit(void);
+
+/* The same, and trials of single functions, where what is left on runs too seldom for a thread to
+ * fill a block: by the drain, 10 to 1,000 times a second. Without thread-local memory. */
+void ep_budget_tick(void);
 
 /*
  * Marks (exceptions, jumps: record/mark.h) cost, too, and more than a call does. `ns`: what they

@@ -337,3 +337,16 @@ unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, uint64_t leas
 	}
 	return taken;
 }
+
+void ep_choice_sort(struct ep_choice_victim *victims, unsigned count)
+{
+	for (unsigned gap = count / 2; gap; gap /= 2)
+		for (unsigned i = gap; i < count; i++) {
+			struct ep_choice_victim moved = victims[i];
+			unsigned at = i;
+
+			for (; at >= gap && victims[at - gap].address > moved.address; at -= gap)
+				victims[at] = victims[at - gap];
+			victims[at] = moved;
+		}
+}

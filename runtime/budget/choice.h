@@ -80,4 +80,7 @@ struct ep_choice_victim {
 unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, uint64_t least,
 			struct ep_choice_victim *victims, unsigned most);
 
+/* By address: neighbours in the code share what has to be read to find their hooks. */
+void ep_choice_sort(struct ep_choice_victim *victims, unsigned count);
+
 #endif

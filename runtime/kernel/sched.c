@@ -44,7 +44,8 @@
 #define PERIOD_MOST  10000000 /* ns */
 #define PERIOD_LEAST 1000000
 #define PERIOD_CALM  80000000
-#define FULL         64 /* of 256: sooner next time */
+#define LINGERS      100000000 /* where there is nothing to look at */
+#define FULL         64        /* of 256: sooner next time */
 #define EMPTY        8
 
 #define WAIT_MOST 1 /* s, for a drain to have begun */
@@ -324,6 +325,22 @@ static void close_source(void)
 	}
 }
 
+/* There is nothing to drain, and who asks for something else now and then goes on doing so. */
+static void linger(void)
+{
+	uint32_t wanted;
+
+	while (ep_sched_besides && (wanted = ep_helper_wanted(&drain)) != 0) {
+		if (ep_faults_run() || ep_overwritten()) {
+			rest(wanted);
+			continue;
+		}
+		ep_helper_sleep(&drain, wanted, LINGERS);
+		if (!ep_faults_run() && !ep_overwritten())
+			ep_sched_besides();
+	}
+}
+
 static void run_drain(void)
 {
 	bool cheap = true, asked = ep_settings.sched_asked;
@@ -336,6 +353,7 @@ static void run_drain(void)
 		if (ep_sched_cost_foreseen()) {
 			set_state(EP_SCHED_COSTLY);
 			come_again(look_again());
+			linger();
 			ep_helper_exit();
 		}
 	}
@@ -354,6 +372,7 @@ static void run_drain(void)
 	}
 	if (!cheap)
 		come_again(ep_sched_cost_wait());
+	linger();
 	ep_helper_exit();
 }
 
@@ -438,8 +457,6 @@ static void start_now(void)
 	if (!ep_settings.sched_asked || in_child)
 		return;
 	wait_for_drain();
-	if (ep_sched->state == EP_SCHED_REFUSED)
-		ep_sched_leave(); /* it is about to go: not before it has */
 }
 
 void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion)
@@ -460,7 +477,7 @@ void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion)
 		return;
 	}
 	if (__atomic_exchange_n(&gave_up, false, __ATOMIC_ACQ_REL))
-		ep_sched_leave(); /* that was, and has gone */
+		ep_sched_leave(); /* that one lingers, or has gone */
 	start_now();
 }
 

@@ -42,7 +42,8 @@ void ep_sched_return(void);
 void ep_sched_return_later(void);
 
 /* What the drain calls each time it wakes, 10 to 1,000 times a second, if not NULL: it may use no
- * thread-local memory (lib/helper.h). Set once, before there is a drain. */
+ * thread-local memory (lib/helper.h). Set once, before there is a drain. Where events are refused
+ * or cost too much the drain stays for this alone. */
 extern void (*ep_sched_besides)(void);
 
 /* Wakes the drain, which looks at what has changed. False: there is none. Signal safe. */
