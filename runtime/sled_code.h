@@ -7,12 +7,13 @@
  *
  *              as compiled     prepared, off                  the byte, on
  *   entry      eb 09 nop9      eb 09 e8 rel32 nop4            09, 00
- *   tail call  eb 09 nop9      eb 09 48 83 c4 80 e8 rel32     09, 00
+ *   tail call  eb 09 nop9      eb 09 4a 83 c4 80 e8 rel32     09, 00
  *   return     c3 nop10        c3 83 c4 80 e8 rel32 c3 cc     c3, 48
  *
- * 48 83 c4 80 is add $-128, %rsp: the hook takes it back (x86_64/hooks.S says why). Flags are free
- * there, but for the sled of a conditional tail call, where clang 14 has the condition in them:
- * such a one is left alone.
+ * 48 83 c4 80 is add $-128, %rsp: the hook takes it back (x86_64/hooks.S says why). 4a does the
+ * same: its REX.X, which nothing uses here, tells a tail call's from that of a return that is on
+ * behind an instruction whose last byte is 0 or 9. Flags are free there, but for the sled of a
+ * conditional tail call, where clang 14 has the condition in them: such a one is left alone.
  */
 #ifndef EPITAPH_SLED_CODE_H
 #define EPITAPH_SLED_CODE_H
@@ -69,7 +70,7 @@ static const struct ep_sled_bytes {
 	 1,
 	 EP_SITE_XRAY_ENTRY},
 	{{0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0},
-	 {0xeb, 9, 0x48, 0x83, 0xc4, 0x80, 0xe8, 0, 0, 0, 0},
+	 {0xeb, 9, 0x4a, 0x83, 0xc4, 0x80, 0xe8, 0, 0, 0, 0},
 	 6,
 	 1,
 	 EP_SITE_XRAY_ENTRY},

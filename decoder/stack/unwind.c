@@ -47,6 +47,7 @@ struct ep_unwinder {
 	bool limited;
 	size_t own;  /* frames that were left by hand, and libdwfl does not see */
 	bool astray; /* the last frame is where no code can be */
+	bool laid;   /* nobody called from its pc */
 	size_t base; /* frames before those of this run of libdwfl's */
 	struct ep_signal_frame
 		resumed; /* and where it began; context 0: with the thread's registers */
@@ -234,11 +235,11 @@ static void leave_hook(struct ep_unwinder *unwinder, Dwarf_Word registers[REGIST
  * which is that of a `ret`, it never does. */
 static void undo_sled(struct ep_unwinder *unwinder, Dwarf_Word registers[REGISTER_COUNT])
 {
-	static const uint8_t moved[] = {0x48, 0x83, 0xc4, 0x80, 0xe8}; /* up to the call */
-	uint8_t code[sizeof(moved)];
+	static const uint8_t moved[] = {0x83, 0xc4, 0x80, 0xe8}; /* behind 48 or 4a: sled_code.h */
+	uint8_t code[1 + sizeof(moved)];
 
 	if (code_read(unwinder, registers[REGISTER_RIP] + 1 - sizeof(code), code, sizeof(code)) &&
-	    memcmp(code, moved, sizeof(code)) == 0)
+	    (code[0] == 0x48 || code[0] == 0x4a) && memcmp(code + 1, moved, sizeof(moved)) == 0)
 		registers[REGISTER_RSP] += 128;
 }
 
@@ -272,6 +273,21 @@ static bool is_guessed(const struct ep_unwinder *unwinder, const struct ep_frame
 {
 	return !ep_unwind_modules_know(&unwinder->modules,
 				       before->activation ? before->pc : before->pc - 1);
+}
+
+/*
+ * A return address that is a function's first byte, behind no call, was laid on the stack by hand:
+ * makecontext does so with what is to run when a fiber's function returns. The stack begins there,
+ * and the frame pointer leads from it into the one of who made it.
+ */
+static bool was_laid(struct ep_unwinder *unwinder, const struct ep_frame *frame)
+{
+	uint8_t code[EP_CALLSITE_SIZE];
+
+	return !frame->activation && ep_unwind_modules_know(&unwinder->modules, frame->pc) &&
+	       !ep_unwind_modules_know(&unwinder->modules, frame->pc - 1) &&
+	       code_read(unwinder, frame->pc - sizeof(code), code, sizeof(code)) &&
+	       ep_callsite_look(code, sizeof(code), frame->pc, 0) == EP_CALLSITE_NONE;
 }
 
 static void take_registers(struct ep_unwinder *unwinder, Dwfl_Frame *frame)
@@ -317,7 +333,8 @@ static int on_frame(Dwfl_Frame *frame, void *context)
 	if (unwinder->frames.count > own + 1)
 		last->guessed = is_guessed(unwinder, last - 1);
 	/* What the frame pointer alone leads to is no caller where no code is. */
-	if (last->guessed && last->nowhere) {
+	unwinder->laid = last->guessed && was_laid(unwinder, last - 1);
+	if (last->guessed && (last->nowhere || unwinder->laid)) {
 		unwinder->frames.count--;
 		return DWARF_CB_ABORT;
 	}
@@ -415,6 +432,11 @@ static void explain(const struct ep_unwinder *unwinder, struct ep_stack *stack, 
 	else if (module && module->asked && !module->has_file)
 		snprintf(stack->why, size, "pc 0x%" PRIx64 ": %.200s", pc,
 			 module->file.warning[0] ? module->file.warning : "no file of its module");
+	else if (unwinder->laid)
+		snprintf(stack->why, size,
+			 "pc 0x%" PRIx64 " in %s was not called: a stack of makecontext's "
+			 "begins there",
+			 pc, name);
 	else if (stack->count && !module)
 		snprintf(stack->why, size, "pc 0x%" PRIx64 " is in no module", pc);
 	else if (unwinder->fault)
@@ -477,7 +499,7 @@ static void forget_last(struct ep_unwinder *unwinder)
 {
 	memset(&unwinder->frames, 0, sizeof(unwinder->frames));
 	unwinder->fault = 0;
-	unwinder->limited = unwinder->astray = false;
+	unwinder->limited = unwinder->astray = unwinder->laid = false;
 	unwinder->own = unwinder->base = 0;
 	unwinder->resumed.context = 0;
 }

@@ -131,6 +131,39 @@ for clang in "${clangs[@]}"; do
 	done
 done
 
+# ---- a return behind an instruction whose last byte is 0, which is also what decides in a tail call's sled
+cat >ends.c <<'SRC'
+#include <epitaph.h>
+#include <stdlib.h>
+static long sums[2];
+KEPT void ends(long n) { sums[0] += n; }
+KEPT void follows(long n) { sums[1] += 2 * n; }
+int main(void)
+{
+	long want = 0;
+
+	for (int turn = 0; turn < 200; turn++) {
+		if (turn % 2)
+			epitaph_untrace("ends");
+		else
+			epitaph_trace("ends");
+		for (long i = 0; i < 10; i++) {
+			ends(i);
+			follows(i);
+			want += i;
+		}
+		if (sums[0] != want || sums[1] != 2 * want)
+			return 1;
+	}
+	abort();
+}
+SRC
+for clang in "${clangs[@]}"; do
+	EPITAPH_CC=$clang "$BIN/epitaph-cc" -epitaph-method=xray -O2 -DKEPT='__attribute__((noinline))' ends.c -o ends
+	objdump -d ends | grep -A12 '<ends>:' | grep -B1 '	c3  ' | grep -q ' 00 *	' || fail "$clang: no 0 stands before the return"
+	crash 134 ./ends
+done
+
 # ---- what there is not
 ! EPITAPH_CC=gcc "$BIN/epitaph-cc" -epitaph-method=xray odd.c -o odd 2>err || fail "gcc has sleds"
 grep -q 'error: -epitaph-method=xray needs clang' err || fail "gcc: $(cat err)"
