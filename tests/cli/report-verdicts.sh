@@ -214,6 +214,32 @@ crash core.dead "$PWD/entering"
 grep -qE '^  #0 +below\+0x[0-9a-f] .*its hook had not run yet' <("$EPITAPH" report core.dead) ||
 	{ say 'entering:'; "$EPITAPH" report core.dead; }
 
+# The stack of a fiber begins with what makecontext laid there; the frame pointer leads on into who made it, whose calls are open
+# upon another stack.
+cat >fiber.c <<'END'
+#include <stdlib.h>
+#include <ucontext.h>
+static ucontext_t back, own;
+static char room[65536];
+__attribute__((noinline)) static void inner(void) { abort(); }
+__attribute__((noinline)) static void on_fiber(void) { inner(); }
+__attribute__((noinline)) static void outer(void)
+{
+	getcontext(&own);
+	own.uc_stack.ss_sp = room;
+	own.uc_stack.ss_size = sizeof(room);
+	own.uc_link = &back;
+	makecontext(&own, on_fiber, 0);
+	swapcontext(&back, &own);
+}
+int main(void) { outer(); return 0; }
+END
+"$BIN/epitaph-cc" -g -O0 fiber.c -o fiber
+crash core.dead "$PWD/fiber"
+rows core.dead >got
+grep -q '^libc=no-hook inner=agree on_fiber=agree libc.so.6=no-hook $' got || { say 'a fiber:'; cat got page; }
+grep -q "was not called: a stack of makecontext's begins there" page || { say 'where its stack begins:'; cat page; }
+
 # Without a stack the trace is the backtrace, and that is said.
 crash core.dead env EPITAPH_TIMESTAMP_EVERY=1 "$PWD/fast" deep
 gives 0 "$EPITAPH" extract -q --no-stacks -o bare core.dead

@@ -233,13 +233,17 @@ class Program:
             return "by_assembly(%s, %s, %s)" % (r.choice(self.own), fuel, x)
         return "%s(%s, %s)" % (r.choice(self.own), fuel, x)
 
+    def has_trampolines(self):
+        """Code on the stack: of nested functions."""
+        return self.compiler == "gcc" and not self.cxx
+
     def statement(self, name):
         r = self.random
         kinds = ["call", "call", "call", "loop", "alloca", "vla", "big", "setjmp", "setjmp", "jump", "raise", "computed", "sort", "cold",
                  "aligned", "inline", "fiber", "die", "switch", "many", "fork"]
         if self.cxx:
             kinds += ["try", "try", "throw", "virtual", "lambda", "cleanup", "string"]
-        elif self.compiler == "gcc":
+        elif self.has_trampolines():
             kinds += ["nested", "nonlocal"]
         kind = r.choice(kinds)
         call, n = self.call(), r.randrange(2, 9)
@@ -355,16 +359,18 @@ class Program:
                   "OWN int compare(const void *a, const void *b) { ENTER(%d); int sum = *(const int *)a - *(const int *)b; LEAVE; return sum; }\n"
                   % (cold, self.call(), small, self.call(), many, self.call(), compare))
         fiber, on_fiber, child = self.number("fiber"), self.number("on_fiber"), self.number("child")
+        executable = ("\tmprotect((void *)((unsigned long)room & -4096l), sizeof(room) + 4096, PROT_READ | PROT_WRITE | PROT_EXEC);\n"
+                      if self.has_trampolines() else "")
         others += ("static __thread struct { int fuel; unsigned x; ucontext_t self, back; } crossing;\n"
                    "OWN void on_fiber(void) { ENTER(%d); int sum = f0(crossing.fuel, crossing.x); crossing.fuel = sum; LEAVE; }\n"
                    "OWN int fiber(int fuel, unsigned x)\n{\n\tENTER(%d);\n\tstruct state kept = keep();\n\tme.fiber++; me.landing = NULL; me.catchers = 0;\n"
-                   "\tstatic __thread char room[65536] __attribute__((aligned(16)));\n\tgetcontext(&crossing.self);\n"
+                   "\tstatic __thread char room[65536] __attribute__((aligned(16)));\n%s\tgetcontext(&crossing.self);\n"
                    "\tcrossing.self.uc_stack.ss_sp = room; crossing.self.uc_stack.ss_size = sizeof(room); crossing.self.uc_link = &crossing.back;\n"
                    "\tcrossing.fuel = fuel > 3 ? 3 : fuel; crossing.x = x;\n"
                    "\tmakecontext(&crossing.self, on_fiber, 0);\n\tswapcontext(&crossing.back, &crossing.self);\n"
-                   "\tme.fiber--; me.landing = kept.landing; me.catchers = kept.catchers;\n\tLEAVE;\n\treturn crossing.fuel;\n}\n"
-                   "OWN int child(int fuel, unsigned x)\n{\n\tENTER(%d);\n\tpid_t pid = %s();\n\tif (pid == 0)\n\t\t_exit(0);\n"
-                   "\tif (pid > 0) waitpid(pid, NULL, 0);\n\tLEAVE;\n\treturn fuel;\n}\n" % (on_fiber, fiber, child, r.choice(["fork", "vfork"])))
+                   "\tme.fiber--; me.landing = kept.landing; me.catchers = kept.catchers;\n\tLEAVE;\n\treturn crossing.fuel;\n}\n" % (on_fiber, fiber, executable))
+        others += ("OWN int child(int fuel, unsigned x)\n{\n\tENTER(%d);\n\tpid_t pid = %s();\n\tif (pid == 0)\n\t\t_exit(0);\n"
+                   "\tif (pid > 0) waitpid(pid, NULL, 0);\n\tLEAVE;\n\treturn fuel;\n}\n" % (child, r.choice(["fork", "vfork"])))
         if self.cxx:
             guard = self.number("guard::~guard")
             others += "int both::go(int fuel, unsigned x) { ENTER(%d); int sum = spent(fuel) ? 1 : %s; LEAVE; return sum; }\n" % (go, self.call())
