@@ -661,9 +661,10 @@ static void try_again(uint64_t tsc)
 		begin_trial(tsc);
 }
 
+/* What it costs to put all hooks back is told, and no reason to take them away again. */
 void ep_budget_visit(void)
 {
-	uint64_t tsc = ep_tsc(), begin;
+	uint64_t tsc = ep_tsc(), begin, took;
 
 	if (tsc < __atomic_load_n(&return_look, __ATOMIC_RELAXED) || !ep_settings.budget ||
 	    !ep_everything_is_left() || !begin_work(tsc))
@@ -673,7 +674,8 @@ void ep_budget_visit(void)
 	if (begin >= ledger.returns && ep_everything_return()) {
 		begin_anew(ep_tsc());
 		ledger.returned = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
-		ledger.own = ep_clock_cycles(ledger.returned - begin);
+		took = ep_clock_cycles(ledger.returned - begin);
+		publish(took, 0, took, ep_tsc());
 	}
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
