@@ -156,7 +156,8 @@ static void learn(struct place *place, uint64_t pc)
 			dwfl_module_addrinfo(module, pc, &offset, &symbol, NULL, NULL, NULL);
 	place->offset = offset;
 	place->clock = (code & 0xffff) == 0x310f;
-	place->moved = (word_at(pc - 4) & 0xffffffffff) == 0xe880c48348;
+	/* 48 or 4a, 83 c4 80, and the call: runtime/sled_code.h */
+	place->moved = (word_at(pc - 4) & 0xfffffffffd) == 0xe880c48348;
 	if (!place->function)
 		return;
 	place->wanted = !fnmatch(pattern, place->function, FNM_EXTMATCH);
