@@ -20,6 +20,8 @@ becomes() { # STATE SETTING ACTION...
 	pid=$!
 	soon state_is "$1" || status=1
 	"$EPITAPH" info $pid >info || [ $? -eq 1 ]
+	# Or they had begun, and ended when they were seen to cost too much.
+	[ "$1" != costly ] || grep -q 'its switches are too many for EPITAPH_BUDGET' info || status=1
 	"$EPITAPH" report $pid >report || [ $? -eq 1 ]
 	kill -KILL $pid
 	wait $pid 2>/dev/null || true
