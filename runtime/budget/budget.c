@@ -606,8 +606,8 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 	if (is_hopeless && ep_everything_leave()) {
 		begin_anew(tsc);
 		note_left();
-		ep_sched_look(UINT64_MAX - 1,
-			      EP_SCHED_BLOCK); /* if no hook is left, the drain asks */
+		/* If no hook is left, the drain asks: now, unless there is one. */
+		ep_sched_look(UINT64_MAX - 1, EP_SCHED_BLOCK);
 		return;
 	}
 	if (!is_due(look, tsc))

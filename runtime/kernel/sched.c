@@ -325,7 +325,8 @@ static void close_source(void)
 	}
 }
 
-/* There is nothing to drain, and who asks for something else now and then goes on doing so. */
+/* Events are refused, or cost too much, or somebody wants the drain to end: until then it calls
+ * ep_sched_besides, if there is one. */
 static void linger(void)
 {
 	uint32_t wanted;
@@ -457,6 +458,8 @@ static void start_now(void)
 	if (!ep_settings.sched_asked || in_child)
 		return;
 	wait_for_drain();
+	if (ep_sched->state == EP_SCHED_REFUSED && !ep_sched_besides)
+		ep_sched_leave(); /* it is about to go: not before it has */
 }
 
 void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion)

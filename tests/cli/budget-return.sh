@@ -93,8 +93,13 @@ int main(void)
 }
 END
 "$BIN/epitaph-cc" -O1 few.c -o few
-begin_until '^functions *1 off: 1 by budget' ./few
-status_loses '^functions .* off: '
-kill $pid
-wait $pid 2>/dev/null || true
+refused=(env EPITAPH_SCHED=ftrace)
+[ "$(id -u)" -ne 0 ] || refused+=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+for events in allowed refused; do
+	if [ $events = allowed ]; then command=(./few); else command=("${refused[@]}" ./few); fi
+	begin_until '^functions *1 off: 1 by budget' "${command[@]}"
+	status_loses '^functions .* off: '
+	kill $pid
+	wait $pid 2>/dev/null || true
+done
 [ "$failures" -eq 0 ] || exit 1
