@@ -367,8 +367,10 @@ START_TEST(sixty_four_are_kept_and_freed_memory_serves_again)
 	}
 	ck_assert_ptr_null(epitaph_snapshot_take());
 	ck_assert_int_eq(errno, ENOMEM);
+	/* Neighbours: the drain may have begun since, so that the next one is larger than each. */
 	address = kept_of(all[17])->address;
-	epitaph_snapshot_free(all[17]);
+	for (int i = 17; i < 33; i++)
+		epitaph_snapshot_free(all[i]);
 	more = epitaph_snapshot_take();
 	ck_assert_ptr_nonnull(more);
 	ck_assert_uint_eq(kept_of(more)->address, address);
