@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Each setting that the runtime reads, and no other, is in the man page, in docs/settings.md and among the options of `epitaph
 # run`; their texts are not in the runtime. Each variable of ours that the tools read is documented, too.
+# sanitized only
 # nothing crashes
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
