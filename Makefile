@@ -337,9 +337,13 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/epitaph/compat
 	rmdir $(DESTDIR)$(PREFIX)/include/epitaph 2>/dev/null || true
 
-.PHONY: clean help format
+.PHONY: clean help format docs
 clean:
 	rm -rf build
+# The table of settings (cli/settings.sh compares): five bars a line, which no other table of the page has.
+docs: $(BUILD)/bin/epitaph
+	$< help --settings >$(BUILD)/settings.table
+	sed -i -e '/^|.*|.*|.*|.*|$$/d' -e '/make docs/r $(BUILD)/settings.table' docs/settings.md
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
@@ -349,6 +353,7 @@ help:
 	@echo "make test       NAME='report unit/calls': those of the tests alone"
 	@echo 'make demo       crash a small server under load and print its report'
 	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp, SQLite and servers (ONLY=redis); compare with other readers'
+	@echo 'make docs       write the table of docs/settings.md anew'
 	@echo 'make bench      what tracing costs, interleaved with its peers'
 	@echo 'make fuzz       libFuzzer on each reader, FUZZ_SECONDS=60'
 	@echo 'make coverage   lines of the readers that the corpus reaches, and the unit tests'

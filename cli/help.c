@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* help.c: epitaph help: of one command or of all, as text, man pages and completions. */
+/* help.c: epitaph help: of one command or of all, as text, man pages and completions; and the
+ * settings. */
 #include "cli/common/help.h"
 
 #include "cli/commands.h"
@@ -22,6 +23,10 @@ static int help_run(const struct ep_arguments *arguments)
 		ep_say("completions are there for bash, zsh and fish, not for %s", shell);
 		return EP_EXIT_USAGE;
 	}
+	if (ep_argument_given(arguments, "settings")) {
+		ep_help_settings(stdout);
+		return EP_EXIT_COMPLETE;
+	}
 	if (arguments->operand_count == 0) {
 		ep_help_all(ep_commands, stdout);
 		return EP_EXIT_COMPLETE;
@@ -42,6 +47,7 @@ static int help_run(const struct ep_arguments *arguments)
 static const struct ep_option options[] = {
 	{"man-pages", 0, "DIR", "write all man pages into DIR"},
 	{"completion", 0, "SHELL", "print the completion for bash, zsh or fish"},
+	{"settings", 0, NULL, "print the table of the settings of a traced program (Markdown)"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -52,7 +58,7 @@ const struct ep_command ep_command_help = {
 	.summary = "help on a command, man pages, shell completions",
 	.example = "help --man-pages man",
 	.description = "Shows a command's help, or writes the man pages and completions that all "
-		       "come from the same table.",
+		       "come from the same table. The settings are explained in epitaph (1), too.",
 	.options = options,
 	.run = help_run,
 };

@@ -44,27 +44,88 @@ struct export
 
 struct format {
 	const char *name;
-	const char *extensions[3]; /* of -o FILE, when --format is not given */
-	const char *options;       /* that only some have: words, by blanks */
+	const char *extensions; /* of -o FILE, without --format: words, each with a blank behind */
+	const char *options;    /* that only some have: words, by blanks */
 	int (*write)(FILE *out, const struct ep_export *export, uint64_t *shown,
 		     struct ep_err *err); /* NULL: tables, in a folder */
 	bool binary;
 };
 
-static const struct format formats[] = {
-	{"viztracer", {NULL}, "sources raw-timestamps", ep_viztracer_write, false},
-	{"chrome", {NULL}, "raw-timestamps", ep_chrome_write, false},
-	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
-	{"collapsed", {".collapsed", ".folded"}, "weight merge-threads", ep_collapsed_write, false},
-	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write, false},
-	{"html", {".html", ".htm"}, "sources", ep_html_write, false},
-	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
-	{"perfetto", {".pftrace", ".perfetto-trace"}, "", ep_perfetto_write, true},
-	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
-	{"tables", {NULL}, "zstd overwrite", NULL, false},
-	{"flamegraph", {NULL}, "weight merge-threads", ep_flamegraph_write, false},
-	{"svg", {".svg"}, "weight merge-threads", ep_svg_write, false},
-};
+/* All formats: name, extensions, options, write, binary, and what the man page says. */
+/* clang-format off */
+#define FORMATS_LIST(X)                                                                            \
+	X("html", ".html .htm ", "sources", ep_html_write, false,                                  \
+	  "one page with all in it, for any browser of these years (Chromium 80, Firefox "         \
+	  "113, Safari 16.4), without a server and without a network: the threads' calls "         \
+	  "on a time line, who ran where and who woke whom, notes and spans, what was "            \
+	  "lost or switched off, and the report beside them. ? shows its keys.")                   \
+	X("viztracer", "", "sources raw-timestamps", ep_viztracer_write, false,                    \
+	  "JSON for vizviewer (pip install viztracer): the threads on a time line; with "          \
+	  "--sources=DIR, the source of the call that is selected, too. Only files below "         \
+	  "DIR are read, whatever the program's debug information names, no link leads "           \
+	  "out of it, and names that begin with a dot are left out; what was taken is "            \
+	  "told. ui.perfetto.dev and chrome://tracing open it too.")                               \
+	X("chrome", "", "raw-timestamps", ep_chrome_write, false,                                  \
+	  "the Trace Event Format, for ui.perfetto.dev, chrome://tracing and speedscope, "         \
+	  "without the sources, with file, line, module and address of each call. In "             \
+	  "both, throws, catches, longjmps, changes of the stack and places where "                \
+	  "history is missing are instants. Viewers nest calls by their times: those "             \
+	  "that share one are drawn 1 or 2 ns apart. Perfetto draws 512 levels.")                  \
+	X("perfetto", ".pftrace .perfetto-trace ", "", ep_perfetto_write, true,                    \
+	  "Perfetto's own format, for ui.perfetto.dev and its trace processor (SQL); "             \
+	  "binary, a twelfth of chrome's size. A call whose times are not exact has the "          \
+	  "category approximate; file, line, module and address come with a function's "           \
+	  "first call in each thread. Scheduling and interrupts are ftrace's events, who "         \
+	  "woke whom arrows, missing history and waits whose call is not certain slices; "         \
+	  "counters of each thread say what tracing cost. It has 500 frames of a stack; "          \
+	  "what is deeper is one slice. A call that did not return has no end.")                   \
+	X("jsonl", ".jsonl .ndjson ", "", ep_jsonl_write, false,                                   \
+	  "one JSON object a line, for jq, DuckDB and pandas. The first line is a header "         \
+	  "with the version of the fields, the threads, and the time of day of zero; the "         \
+	  "last one tells how many came between. A call's line comes when it ends, with "          \
+	  "its number in its thread and its parent's. docs/jsonl.md has the fields.")              \
+	X("collapsed", ".collapsed .folded ", "weight merge-threads", ep_collapsed_write, false,   \
+	  "folded stacks for flame graphs (flamegraph.pl, inferno, d3-flame-graph, "               \
+	  "speedscope): thread, functions and a number, the nanoseconds in just that "             \
+	  "stack, or the calls. A call that did not return counts up to the end of the "           \
+	  "trace. With --since, --until and --last=TIME only what lies within counts; "            \
+	  "the callers of the last N calls count as a whole. A semicolon in a name is "            \
+	  "\\x3b.")                                                                                \
+	X("speedscope", ".speedscope.json ", "", ep_speedscope_write, false,                       \
+	  "for www.speedscope.app, a profile for each thread.")                                    \
+	X("dot", ".dot .gv ", "min-percent", ep_dot_write, false,                                  \
+	  "who called whom, for Graphviz (dot -Tsvg): calls and time of functions and "            \
+	  "edges, a box for each module, warmer colours for more time of its own. A "              \
+	  "dashed edge goes past calls that were not selected.")                                   \
+	X("funtrace", ".raw ", "", ep_funtrace_write, true,                                        \
+	  "a funtrace.raw with one sample, for funtrace2viz; binary. Calls, returns and "          \
+	  "catches, each with one time, in TSC cycles, and scheduling events as ftrace's "         \
+	  "text; where history is missing it cannot tell.")                                        \
+	X("flamegraph", "", "weight merge-threads", ep_flamegraph_write, false,                    \
+	  "the folded stacks as one page for a browser, which fetches nothing: click to "          \
+	  "zoom, / to search.")                                                                    \
+	X("svg", ".svg ", "weight merge-threads", ep_svg_write, false,                             \
+	  "what flamegraph draws, as a picture. In both the threads are on top, and the "          \
+	  "width of a frame is what was spent in it, waits included.")                             \
+	X("tables", "", "zstd overwrite", NULL, false,                                             \
+	  "a folder of CSV files for DuckDB, ClickHouse and pandas: process, threads, "            \
+	  "modules, functions, calls, waits, notes, spans, gaps, and the frames of the "           \
+	  "stacks; schema.sql and clickhouse.sql load them. The folder appears whole or "          \
+	  "not at all; one that is there must be empty, or hold tables, and --overwrite "          \
+	  "be given. docs/tables.md has the columns, and queries.")
+/* clang-format on */
+
+#define FORMAT(name, extensions, options, write, binary, text) \
+	{name, extensions, options, write, binary},
+#define FORMAT_NAME(name, ...)                                      " " name
+#define FORMAT_EXTENSIONS(name, extensions, ...)                    extensions
+#define FORMAT_TEXT(name, extensions, options, write, binary, text) name ": " text "\n\n"
+
+#define NAMES      FORMATS_LIST(FORMAT_NAME)
+#define EXTENSIONS FORMATS_LIST(FORMAT_EXTENSIONS)
+#define TEXTS      FORMATS_LIST(FORMAT_TEXT)
+
+static const struct format formats[] = {FORMATS_LIST(FORMAT)};
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))
 
@@ -285,11 +346,17 @@ static int refuse_format(const char *given)
 	return EP_EXIT_USAGE;
 }
 
-static bool ends_with(const char *text, const char *end)
+/* In one of `ends`, words, and is not just that. */
+static bool ends_with(const char *text, const char *ends)
 {
-	size_t length = strlen(text), wanted = strlen(end);
+	size_t length = strlen(text), wanted;
 
-	return length > wanted && !strcmp(text + length - wanted, end);
+	for (; *ends; ends += wanted + (ends[wanted] == ' ')) {
+		wanted = strcspn(ends, " ");
+		if (length > wanted && !memcmp(text + length - wanted, ends, wanted))
+			return true;
+	}
+	return false;
 }
 
 static const struct format *format_of(const char *name, const char *path)
@@ -301,15 +368,9 @@ static const struct format *format_of(const char *name, const char *path)
 		snprintf(plain, sizeof(plain), "%s", path);
 	if (ends_with(plain, ".gz"))
 		plain[strlen(plain) - 3] = 0;
-	for (size_t i = 0; i < FORMATS; i++) {
-		const char *const *ends = formats[i].extensions;
-
-		if (name && !strcmp(name, formats[i].name))
+	for (size_t i = 0; i < FORMATS; i++)
+		if (name ? !strcmp(name, formats[i].name) : ends_with(plain, formats[i].extensions))
 			return &formats[i];
-		for (size_t j = 0; !name && ends[j]; j++)
-			if (ends_with(plain, ends[j]))
-				return &formats[i];
-	}
 	return NULL;
 }
 
@@ -485,9 +546,7 @@ static int export_run(const struct ep_arguments *arguments)
 }
 
 static const struct ep_option options[] = {
-	{"format", 'f', "FORMAT",
-	 "html, viztracer, chrome, perfetto, jsonl, collapsed, speedscope, dot, funtrace or "
-	 "tables: see below"},
+	{"format", 'f', "FORMAT", "one of" NAMES "; the man page has more of each"},
 	{"output", 'o', "FILE",
 	 "write FILE, which appears whole or not at all; default stdout; tables: a folder"},
 	{"gzip", 'z', NULL,
@@ -517,79 +576,28 @@ const struct ep_command ep_command_export = {
 	.summary = "the calls as a file for another program's viewer",
 	.example = "export --format=viztracer -o trace.json core.4711",
 	.description =
-		"Writes the calls in the format of another program. Without --format, a FILE that "
-		"ends in .html, .htm, .jsonl, .ndjson, .collapsed, .folded, .speedscope.json, "
-		".dot, .gv, "
-		".pftrace, .perfetto-trace or .raw tells it. What a format has no place for is "
-		"left out of it; jsonl has all.\n\n"
-		"html: one page with all in it, for any browser of these years (Chromium 80, "
-		"Firefox 113, Safari 16.4), without a server and without a network: the threads' "
-		"calls on a time line, who ran where and who woke whom, notes and spans, what was "
-		"lost or switched off, and the report beside them. ? shows its keys.\n\n"
-		"viztracer: JSON for vizviewer (pip install viztracer): the threads on a time "
-		"line; with --sources=DIR, the source of the call that is selected, too. Only "
-		"files below DIR are read, whatever the program's debug information names, no link "
-		"leads out of it, and names that begin with a dot are left out; what was taken is "
-		"told. ui.perfetto.dev and chrome://tracing open it too.\n\n"
-		"chrome: the Trace Event Format, for ui.perfetto.dev, chrome://tracing and "
-		"speedscope, without the sources, with file, line, module and address of each "
-		"call. In both, throws, catches, longjmps, changes of the stack and places where "
-		"history is missing are instants. Viewers nest calls by their times: those that "
-		"share one are drawn 1 or 2 ns apart. Perfetto draws 512 levels.\n\n"
-		"perfetto: Perfetto's own format, for ui.perfetto.dev and its trace processor "
-		"(SQL); "
-		"binary, a twelfth of chrome's size. A call whose times are not exact has the "
-		"category approximate; file, line, module and address come with a function's first "
-		"call in each thread. Scheduling and interrupts are ftrace's events, who woke whom "
-		"arrows, missing history and waits whose call is not certain slices; counters of "
-		"each thread say what tracing cost. It has 500 frames of a stack; what is deeper "
-		"is one slice. A call that did not return has no end.\n\n"
-		"jsonl: one JSON object a line, for jq, DuckDB and pandas. The first line is a "
-		"header with the version of the fields, the threads, and the time of day of zero; "
-		"the last one tells how many came between. A call's line comes when it ends, with "
-		"its number in its thread and its parent's. docs/jsonl.md has the fields.\n\n"
-		"collapsed: folded stacks for flame graphs (flamegraph.pl, inferno, "
-		"d3-flame-graph, speedscope): thread, functions and a number, the nanoseconds in "
-		"just that stack, or the calls. A call that did not return counts up to the end of "
-		"the trace. With --since, --until and --last=TIME only what lies within counts; "
-		"the callers of the last N calls count as a whole. A semicolon in a name is "
-		"\\x3b.\n\n"
-		"speedscope: for www.speedscope.app, a profile for each thread.\n\n"
-		"dot: who called whom, for Graphviz (dot -Tsvg): calls and time of functions and "
-		"edges, a box for each module, warmer colours for more time of its own. A dashed "
-		"edge goes past calls that were not selected.\n\n"
-		"funtrace: a funtrace.raw with one sample, for funtrace2viz; binary. Calls, "
-		"returns and catches, each with one time, in TSC cycles, and scheduling events as "
-		"ftrace's text; where history is missing it cannot tell.\n\n"
-		"flamegraph: the folded stacks as one page for a browser, which fetches nothing: "
-		"click to zoom, / to search. svg: the same as a picture. In both the threads are "
-		"on "
-		"top, and the width of a frame is what was spent in it, waits included.\n\n"
-		"tables: a folder of CSV files for DuckDB, ClickHouse and pandas: process, "
-		"threads, "
-		"modules, functions, calls, waits, notes, spans, gaps, and the frames of the "
-		"stacks; schema.sql and clickhouse.sql load them. The folder appears whole or not "
-		"at all; one that "
-		"is "
-		"there must be empty, or hold tables, and --overwrite be given. docs/tables.md has "
-		"the columns, and queries.\n\n"
+		"Writes the calls in the format of another program. Without --format, a FILE "
+		"that ends in " EXTENSIONS
+		"tells it. What a format has no place for is left out of it; jsonl has "
+		"all.\n\n" TEXTS
 		"Times count from the first record of the trace: microseconds in viztracer and "
 		"chrome, nanoseconds in the others. With --raw-timestamps viztracer and chrome "
-		"have microseconds of the TSC, since it began to count: those of several files of "
-		"one machine can be compared. A call that did not return begins and has no end "
-		"(viztracer, chrome, funtrace), has the flag did-not-return (jsonl), is in the "
-		"profile's name (speedscope), or has a bold frame (dot). Times known within an "
-		"interval only have both of its ends in the args (viztracer, chrome), in fields of "
-		"their own (jsonl), or a ~ (dot); the profile's name tells that there are some "
-		"(speedscope); collapsed and funtrace take the best number. A call from before the "
-		"history begins where the history does, and its args, flags or name say so. Where "
-		"history is missing, collapsed and speedscope have a frame [history is missing]. "
-		"Both show 1,000 frames of a stack; what is deeper is one frame.\n\n"
+		"have microseconds of the TSC, since it began to count: those of several files "
+		"of one machine can be compared. A call that did not return begins and has no "
+		"end (viztracer, chrome, funtrace), has the flag did-not-return (jsonl), is in "
+		"the profile's name (speedscope), or has a bold frame (dot). Times known "
+		"within an interval only have both of its ends in the args (viztracer, "
+		"chrome), in fields of their own (jsonl), or a ~ (dot); the profile's name "
+		"tells that there are some (speedscope); collapsed and funtrace take the best "
+		"number. A call from before the history begins where the history does, and its "
+		"args, flags or name say so. Where history is missing, collapsed and "
+		"speedscope have a frame [history is missing]. Both show 1,000 frames of a "
+		"stack; what is deeper is one frame.\n\n"
 		"Notes (epitaph_note) are instants in viztracer and chrome, spans "
-		"(epitaph_mark_begin) slices on tracks of their own, for they may overlap calls; "
-		"jsonl has a line for each note and each end of a span. The others have calls and "
-		"their times only: adding spans to collapsed and dot would count time twice, "
-		"speedscope has no instants, and funtrace neither.",
+		"(epitaph_mark_begin) slices on tracks of their own, for they may overlap "
+		"calls; jsonl has a line for each note and each end of a span. The others have "
+		"calls and their times only: adding spans to collapsed and dot would count "
+		"time twice, speedscope has no instants, and funtrace neither.",
 	.options = options,
 	.names = true,
 	.run = export_run,

@@ -22,6 +22,7 @@
 #include "cli/common/say.h"
 #include "coredump/files/procfile.h"
 #include "coredump/kinds/open.h"
+#include "runtime/settings/settings_list.h"
 
 #define STATUS_NOT_FOUND 127 /* as a shell has them */
 #define STATUS_NOT_RUN   126
@@ -41,26 +42,14 @@ struct run {
 	bool source_is_core;
 };
 
-/* Each setting of the runtime, as an option of ours. */
+#define VARIABLE(variable, set, otherwise, values, option, ...) {option, variable},
+#define OPTION(variable, set, otherwise, values, option, letter, metavar, page, text) \
+	{option, letter, metavar, variable ": " text},
+
+/* Each setting of the runtime is an option of ours. */
 static const struct {
 	const char *option, *variable;
-} settings[] = {
-	{"output", "EPITAPH_OUTPUT"},
-	{"ring", "EPITAPH_RING"},
-	{"memory", "EPITAPH_MEMORY"},
-	{"keep-size", "EPITAPH_KEEP"},
-	{"timestamp-every", "EPITAPH_TIMESTAMP_EVERY"},
-	{"budget", "EPITAPH_BUDGET"},
-	{"clock-budget", "EPITAPH_CLOCK_BUDGET"},
-	{"idle-budget", "EPITAPH_IDLE_BUDGET"},
-	{"min-duration", "EPITAPH_MIN_DURATION"},
-	{"signal", "EPITAPH_SIGNAL"},
-	{"file", "EPITAPH_FILE"},
-	{"file-keep", "EPITAPH_FILE_KEEP"},
-	{"file-keep-size", "EPITAPH_FILE_KEEP_SIZE"},
-	{"on-crash", "EPITAPH_ON_CRASH"},
-	{"sched", "EPITAPH_SCHED"},
-};
+} settings[] = {EP_SETTINGS(VARIABLE)};
 
 /* ---- before ---- */
 
@@ -426,23 +415,7 @@ static const struct ep_option options[] = {
 	{"keep", 'k', NULL, "keep the core, snapshot or arena file that the report was made of"},
 	{"set", 's', "NAME=VALUE",
 	 "any setting of the runtime: EPITAPH_NAME=VALUE; may be given several times"},
-	{"output", 'o', "PATTERN", "EPITAPH_OUTPUT: where snapshots go"},
-	{"ring", 0, "SIZE", "EPITAPH_RING: memory of one thread's history"},
-	{"memory", 0, "SIZE", "EPITAPH_MEMORY: all of it together"},
-	{"keep-size", 0, "SIZE", "EPITAPH_KEEP: memory for kept snapshots"},
-	{"timestamp-every", 0, "N", "EPITAPH_TIMESTAMP_EVERY"},
-	{"budget", 0, "SHARE", "EPITAPH_BUDGET: what tracing may cost, or none"},
-	{"clock-budget", 0, "SHARE", "EPITAPH_CLOCK_BUDGET"},
-	{"idle-budget", 0, "SHARE", "EPITAPH_IDLE_BUDGET"},
-	{"min-duration", 0, "TIME", "EPITAPH_MIN_DURATION"},
-	{"signal", 0, "SIGNAL", "EPITAPH_SIGNAL: asks for a snapshot"},
-	{"file", 0, "PATTERN",
-	 "EPITAPH_FILE; default a temporary one, so that nothing it may die of leaves no trace"},
-	{"file-keep", 0, "N", "EPITAPH_FILE_KEEP"},
-	{"file-keep-size", 0, "SIZE", "EPITAPH_FILE_KEEP_SIZE"},
-	{"on-crash", 0, "WHAT", "EPITAPH_ON_CRASH; default snapshot where cores are not to be had"},
-	{"sched", 0, "WHAT", "EPITAPH_SCHED: scheduling events"},
-	{NULL, 0, NULL, NULL},
+	EP_SETTINGS(OPTION){NULL, 0, NULL, NULL},
 };
 
 const struct ep_command ep_command_run = {
@@ -457,7 +430,9 @@ const struct ep_command ep_command_run = {
 		"Sets the environment of the runtime and the core limit, runs the program, and "
 		"prints the report on standard error when it dies of a signal: from its core, from "
 		"the snapshot that it wrote while it died where cores are not to be had, or from "
-		"the file that its trace lay in (SIGKILL, out of memory).\n"
+		"the file that its trace lay in (SIGKILL, out of memory). So EPITAPH_FILE, unless "
+		"it is set, is a temporary file here, and EPITAPH_ON_CRASH is snapshot where cores "
+		"are not to be had.\n"
 		"\n"
 		"The program has the same terminal, descriptors and process group; signals sent to "
 		"epitaph are handed on. The exit status is the program's as a shell gives it: 128 "

@@ -25,6 +25,9 @@ bool ep_help_group(const struct ep_command *const *commands, const char *word);
  * errno and a message. */
 int ep_help_man_pages(const struct ep_command *const *commands, const char *directory);
 
+/* The table of docs/settings.md. */
+void ep_help_settings(FILE *out);
+
 /* The completion for `shell`: bash, zsh or fish. -1: no such shell. */
 int ep_help_completion(const struct ep_command *const *commands, const char *shell);
 

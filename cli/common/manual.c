@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* manual.c: man pages and completions from the option table. */
+/* manual.c: man pages and completions from the option table, and what the table of settings says.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "cli/common/help.h"
 #include "cli/common/say.h"
+#include "runtime/settings/settings_list.h"
 
 /* roff takes - for a hyphen. */
 static void roff_words(FILE *out, const char *text)
@@ -91,42 +93,60 @@ static void command_page(FILE *out, const struct ep_command *command)
 	fputs(".SH SEE ALSO\n.BR epitaph (1),\n.BR gdb (1),\n.BR core (5)\n", out);
 }
 
-/* What a traced program obeys; the commands here obey NO_COLOR only. */
+#define SETTING(variable, set, otherwise, values, option, letter, metavar, page, text) \
+	{variable, otherwise, values, page, text},
+
+/* What a traced program obeys. */
 static const struct {
-	const char *name, *text;
-} settings[] = {
-	{"EPITAPH", "on (default), or off: start paused"},
-	{"EPITAPH_MODE", "trace (default), or count: how often each function is called"},
-	{"EPITAPH_RING", "the most memory for one thread's history (1M)"},
-	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
-	{"EPITAPH_KEEP", "memory for the snapshots that the program keeps (64M)"},
-	{"EPITAPH_TIMESTAMP_EVERY",
-	 "auto (default), or one time stamp in 1 to 64 records: 1 times every call and costs most"},
-	{"EPITAPH_BUDGET",
-	 "the part of the process's CPU time that tracing may take (5%): functions "
-	 "that cost most for the least time are switched off for it; or none"},
-	{"EPITAPH_CLOCK_BUDGET",
-	 "with auto, the part of a thread's time that reading the clock may "
-	 "take (half of EPITAPH_BUDGET)"},
-	{"EPITAPH_IDLE_BUDGET", "what tracing may take of one processor's time if that is more "
-				"than EPITAPH_BUDGET (0.5%): "
-				"a process that waits most of the time is traced by it, or none"},
-	{"EPITAPH_MIN_DURATION",
-	 "drop calls that returned sooner and called nothing that was kept"},
-	{"EPITAPH_OUTPUT", "name of snapshots that the process writes (epitaph.%p.%n.core), or, "
-			   "when it counts, of its counts (epitaph.%p.counts)"},
-	{"EPITAPH_SIGNAL", "the signal that makes the process write one (SIGTRAP), or none"},
+	const char *name, *otherwise, *values, *page, *text;
+} settings[] = {EP_SETTINGS(SETTING)};
+
+#define SETTINGS (sizeof(settings) / sizeof(*settings))
+
+/* What these commands obey. */
+static const char *const own_variables[][2] = {
+	{"NO_COLOR", "no colours, when it is not empty"},
+	{"EPITAPH_PAGER", "the pager of long output, before PAGER; less, where neither is set"},
+	{"EPITAPH_BUDGET_RESULTS",
+	 "where budget run files its results and budget check reads them (epitaph-results)"},
+	{"DEBUGINFOD_URLS", "servers that are asked for files which are not here; docs/names.md"},
+	{"TMPDIR", "where temporary files lie"},
 };
 
 static void environment(FILE *out)
 {
 	fputs(".SH ENVIRONMENT\nOf the traced program:\n", out);
-	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+	for (size_t i = 0; i < SETTINGS; i++) {
 		fprintf(out, ".TP\n.B %s\n", settings[i].name);
-		roff(out, settings[i].text);
+		roff_words(out, settings[i].text);
+		fputs(".\nIt is ", out);
+		roff_words(out, settings[i].values);
+		fputs("; by default ", out);
+		roff_words(out, settings[i].otherwise);
+		fputs(".\n", out);
+		if (settings[i].page)
+			fprintf(out, "docs/%s.md has more.\n", settings[i].page);
 	}
-	fputs(".PP\nOf these commands:\n.TP\n.B NO_COLOR\n", out);
-	roff(out, "no colours, when it is not empty");
+	fputs(".PP\nOf these commands:\n", out);
+	for (size_t i = 0; i < sizeof(own_variables) / sizeof(*own_variables); i++) {
+		fprintf(out, ".TP\n.B %s\n", own_variables[i][0]);
+		roff(out, own_variables[i][1]);
+	}
+}
+
+void ep_help_settings(FILE *out)
+{
+	fputs("| variable | default | may be | |\n|---|---|---|---|\n", out);
+	for (size_t i = 0; i < SETTINGS; i++) {
+		/* Words with blanks are no value that one could write. */
+		const char *mark = strchr(settings[i].otherwise, ' ') ? "" : "`";
+
+		fprintf(out, "| `%s` | %s%s%s | %s | %s", settings[i].name, mark,
+			settings[i].otherwise, mark, settings[i].values, settings[i].text);
+		if (settings[i].page)
+			fprintf(out, " ([%s.md](%s.md))", settings[i].page, settings[i].page);
+		fputs(" |\n", out);
+	}
 }
 
 static void main_page(const struct ep_command *const *commands, FILE *out)

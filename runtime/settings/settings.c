@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * settings.c: one table row per EPITAPH_ variable. A setting either takes effect as it was written
- * or is named on stderr, once, with the reason and what is used instead; an empty one counts as
- * absent.
+ * settings.c: what sets each variable of settings_list.h. A setting either takes effect as it was
+ * written or is named on stderr, once, with what it may be and what is used instead; an empty one
+ * counts as absent.
  */
 #include "runtime/settings/settings.h"
 
@@ -14,22 +14,21 @@
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/settings/pattern.h"
+#include "runtime/settings/settings_list.h"
 
-#define OUTPUT_DEFAULT "epitaph.%p.%n.core"
-#define COUNTS_DEFAULT "epitaph.%p.counts"
-#define CLOCK_ALONE    50000 /* parts per million, where nothing bounds the whole */
+#define CLOCK_ALONE 50000 /* parts per million, where nothing bounds the whole */
 
 struct ep_settings ep_settings = {
 	.on = true,
-	.ring_size = 1u << 20,
-	.ring_most = 4u << 20,
-	.memory_size = 64u << 20,
+	.ring_size = EP_RING_DEFAULT,
+	.ring_most = EP_RING_MOST,
+	.memory_size = EP_MEMORY_DEFAULT,
 	.keep_size = 64u << 20,
 	.budget = 50000,
 	.clock_budget = 25000,
 	.idle_budget = 5000,
-	.output = OUTPUT_DEFAULT,
-	.counts_output = COUNTS_DEFAULT,
+	.output = EP_OUTPUT_DEFAULT,
+	.counts_output = EP_COUNTS_DEFAULT,
 	.snapshot_signal = SIGTRAP,
 	.file_keep = 8,
 	.file_keep_size = 256u << 20,
@@ -118,22 +117,22 @@ static bool parse_quantity(const char *value, const struct unit *units, uint64_t
 	       !__builtin_add_overflow(*result, part / q.scale, result);
 }
 
-/* Each of these takes a value over into ep_settings, or says why not. */
+/* Each of these takes a value over into ep_settings; false: it is none that settings_list.h has. */
 
-static const char *set_on(const char *value)
+static bool set_on(const char *value)
 {
 	if (!ep_string_equal(value, "on") && !ep_string_equal(value, "off"))
-		return "not on or off";
+		return false;
 	ep_settings.on = ep_string_equal(value, "on");
-	return NULL;
+	return true;
 }
 
-static const char *set_mode(const char *value)
+static bool set_mode(const char *value)
 {
 	if (!ep_string_equal(value, "trace") && !ep_string_equal(value, "count"))
-		return "not trace or count";
+		return false;
 	ep_settings.counting = ep_string_equal(value, "count");
-	return NULL;
+	return true;
 }
 
 static bool power_of_two(uint64_t number)
@@ -141,44 +140,39 @@ static bool power_of_two(uint64_t number)
 	return number && !(number & (number - 1));
 }
 
-static const char *set_ring(const char *value)
+static bool set_ring(const char *value)
 {
 	uint64_t size;
 
 	if (ep_string_equal(value, "auto"))
-		return NULL;
-	if (!parse_quantity(value, size_units, &size))
-		return "not a size";
-	if (!power_of_two(size) || size < 4096 || size > 1ull << 30)
-		return "not a power of two from 4K to 1G";
+		return true;
+	if (!parse_quantity(value, size_units, &size) || !power_of_two(size) || size < 4096 ||
+	    size > 1ull << 30)
+		return false;
 	ep_settings.ring_size = size;
 	ep_settings.ring_most = size;
-	return NULL;
+	return true;
 }
 
-/* A size from `least` to `most`, up to a multiple of `unit`; else `reason`. */
-static const char *set_size(const char *value, uint64_t least, uint64_t most, const char *reason,
-			    uint64_t unit, uint64_t *out)
+/* A size from `least` to `most`, up to a multiple of `unit`. */
+static bool set_size(const char *value, uint64_t least, uint64_t most, uint64_t unit, uint64_t *out)
 {
 	uint64_t size;
 
-	if (!parse_quantity(value, size_units, &size))
-		return "not a size";
-	if (size < least || size > most)
-		return reason;
+	if (!parse_quantity(value, size_units, &size) || size < least || size > most)
+		return false;
 	*out = (size + unit - 1) & -unit;
-	return NULL;
+	return true;
 }
 
-static const char *set_memory(const char *value)
+static bool set_memory(const char *value)
 {
-	return set_size(value, 512u << 10, 32ull << 30, "not from 512K to 32G", 4096,
-			&ep_settings.memory_size);
+	return set_size(value, 512u << 10, 32ull << 30, 4096, &ep_settings.memory_size);
 }
 
-static const char *set_keep(const char *value)
+static bool set_keep(const char *value)
 {
-	return set_size(value, 0, 32ull << 30, "more than 32G", 4096, &ep_settings.keep_size);
+	return set_size(value, 0, 32ull << 30, 4096, &ep_settings.keep_size);
 }
 
 /* Digits and nothing else. */
@@ -189,116 +183,102 @@ static bool parse_number(const char *value, uint64_t *number)
 	return ep_text_number(&value, end, 10, number) && value == end;
 }
 
-static const char *set_timestamp_every(const char *value)
+static bool set_timestamp_every(const char *value)
 {
 	uint64_t every;
 
 	if (ep_string_equal(value, "auto")) {
 		ep_settings.timestamp_every = 0;
-		return NULL;
+		return true;
 	}
 	if (!parse_number(value, &every) || !power_of_two(every) || every > 64)
-		return "not auto, 1, 2, 4, 8, 16, 32 or 64";
+		return false;
 	ep_settings.timestamp_every = (uint32_t)every;
-	return NULL;
+	return true;
 }
 
-static const char *set_budget(const char *value)
+/* A share of `least` parts per million to all of it. */
+static bool set_share(const char *value, uint32_t least, uint32_t *out)
 {
 	uint64_t share;
 
-	if (ep_string_equal(value, "none")) {
-		ep_settings.budget = 0;
-		return NULL;
-	}
-	if (!parse_quantity(value, share_units, &share))
-		return "not a percentage or none";
-	if (share < 1000 || share > 1000000)
-		return "not none or from 0.1% to 100%";
-	ep_settings.budget = (uint32_t)share;
-	return NULL;
+	if (!parse_quantity(value, share_units, &share) || share < least || share > 1000000)
+		return false;
+	*out = (uint32_t)share;
+	return true;
 }
 
-static const char *set_clock_budget(const char *value)
+static bool set_share_or_none(const char *value, uint32_t least, uint32_t *out)
 {
-	uint64_t share;
-
-	if (!parse_quantity(value, share_units, &share))
-		return "not a percentage";
-	if (share < 100 || share > 1000000)
-		return "not from 0.01% to 100%";
-	ep_settings.clock_budget = (uint32_t)share;
-	return NULL;
+	if (!ep_string_equal(value, "none"))
+		return set_share(value, least, out);
+	*out = 0;
+	return true;
 }
 
-static const char *set_idle_budget(const char *value)
+static bool set_budget(const char *value)
 {
-	uint64_t share;
-
-	if (ep_string_equal(value, "none")) {
-		ep_settings.idle_budget = 0;
-		return NULL;
-	}
-	if (!parse_quantity(value, share_units, &share))
-		return "not a percentage or none";
-	if (share < 100 || share > 1000000)
-		return "not none or from 0.01% to 100%";
-	ep_settings.idle_budget = (uint32_t)share;
-	return NULL;
+	return set_share_or_none(value, 1000, &ep_settings.budget);
 }
 
-static const char *set_min_duration(const char *value)
+static bool set_clock_budget(const char *value)
+{
+	return set_share(value, 100, &ep_settings.clock_budget);
+}
+
+static bool set_idle_budget(const char *value)
+{
+	return set_share_or_none(value, 100, &ep_settings.idle_budget);
+}
+
+static bool set_min_duration(const char *value)
 {
 	uint64_t time;
 
 	if (ep_string_equal(value, "0")) {
 		ep_settings.min_duration = 0;
-		return NULL;
+		return true;
 	}
-	if (!parse_quantity(value, time_units, &time))
-		return "not a time with its unit (ns us ms s)";
-	if (time > UINT64_C(3600) * 1000000000)
-		return "more than an hour";
+	if (!parse_quantity(value, time_units, &time) || time > UINT64_C(3600) * 1000000000)
+		return false;
 	ep_settings.min_duration = time;
-	return NULL;
+	return true;
 }
 
-static const char *set_pattern(const char *value, char bytes[4096], const char **out)
+static bool set_pattern(const char *value, char bytes[4096], const char **out)
 {
 	size_t length = ep_string_length(value);
 
-	if (length >= sizeof output_bytes)
-		return "longer than 4095 bytes";
-	if (!ep_path_pattern_good(value))
-		return "only %p %e %h %t %n %% have a meaning";
+	if (length >= sizeof output_bytes || !ep_path_pattern_good(value))
+		return false;
 	ep_bytes_copy(bytes, value, length + 1);
 	*out = bytes;
-	return NULL;
+	return true;
 }
 
-static const char *set_output(const char *value)
+static bool set_output(const char *value)
 {
 	return set_pattern(value, output_bytes, &ep_settings.output);
 }
 
-static const char *set_file(const char *value)
+static bool set_file(const char *value)
 {
 	return set_pattern(value, file_bytes, &ep_settings.file);
 }
 
-static const char *set_file_keep(const char *value)
+static bool set_file_keep(const char *value)
 {
 	uint64_t count;
 
 	if (!parse_number(value, &count) || count > 10000)
-		return "not a number up to 10000";
+		return false;
 	ep_settings.file_keep = count;
-	return NULL;
+	return true;
 }
 
-static const char *set_file_keep_size(const char *value)
+static bool set_file_keep_size(const char *value)
 {
-	return set_size(value, 0, UINT64_MAX, NULL, 1, &ep_settings.file_keep_size);
+	return set_size(value, 0, UINT64_MAX, 1, &ep_settings.file_keep_size);
 }
 
 /* A word and what it stands for. */
@@ -335,28 +315,32 @@ static bool choose(const struct choice *choices, const char *word, size_t length
 	return false;
 }
 
-static const char *set_sched(const char *value)
+static bool set_sched(const char *value)
 {
 	if (!choose(sched_sources, value, ep_string_length(value), &ep_settings.sched))
-		return "not auto, ftrace, perf or off";
+		return false;
 	ep_settings.sched_asked = true;
-	return NULL;
+	return true;
 }
 
-static const char *set_sched_scope(const char *value)
+static bool set_sched_scope(const char *value)
 {
 	unsigned machine;
 
 	if (!choose(sched_scopes, value, ep_string_length(value), &machine))
-		return "not process or machine";
+		return false;
 	ep_settings.sched_machine = machine != 0;
-	return NULL;
+	return true;
 }
 
-static const char *set_sched_events(const char *value)
+static bool set_sched_events(const char *value)
 {
 	uint32_t events = 0;
 
+	if (ep_string_equal(value, "none")) {
+		ep_settings.sched_events = 0;
+		return true;
+	}
 	for (;;) {
 		size_t length = 0;
 		unsigned bits;
@@ -364,29 +348,27 @@ static const char *set_sched_events(const char *value)
 		while (value[length] && value[length] != ',')
 			length++;
 		if (!choose(sched_extras, value, length, &bits))
-			return "only raw_syscalls, irq and page_faults can be added, separated by "
-			       "commas";
+			return false;
 		events |= bits;
 		if (!value[length])
 			break;
 		value += length + 1;
 	}
 	ep_settings.sched_events = events;
-	return NULL;
+	return true;
 }
 
-static const char *set_sched_memory(const char *value)
+static bool set_sched_memory(const char *value)
 {
-	return set_size(value, 256u << 10, 4ull << 30, "not from 256K to 4G", 8192,
-			&ep_settings.sched_memory);
+	return set_size(value, 256u << 10, 4ull << 30, 8192, &ep_settings.sched_memory);
 }
 
-static const char *set_on_crash(const char *value)
+static bool set_on_crash(const char *value)
 {
 	if (!ep_string_equal(value, "snapshot") && !ep_string_equal(value, "none"))
-		return "not snapshot or none";
+		return false;
 	ep_settings.crash_snapshot = ep_string_equal(value, "snapshot");
-	return NULL;
+	return true;
 }
 
 static const struct {
@@ -439,51 +421,33 @@ static bool named_signal(const char *name, uint64_t *number)
 	return realtime_signal(name, number);
 }
 
-static const char *set_signal(const char *value)
+static bool set_signal(const char *value)
 {
 	uint64_t number = 0;
 
 	if (ep_string_equal(value, "none")) {
 		ep_settings.snapshot_signal = 0;
-		return NULL;
+		return true;
 	}
 	if (!named_signal(value, &number) && !parse_number(value, &number))
-		return "not a signal or none";
+		return false;
 	if (number < 1 || number > RTMAX || number == 32 || number == 33 || number == SIGKILL ||
 	    number == SIGSTOP)
-		return "not a signal that can be handled";
+		return false;
 	ep_settings.snapshot_signal = (int)number;
-	return NULL;
+	return true;
 }
+
+#define SETTING(variable, set, otherwise, values, ...) \
+	{variable, set, "not " values "; using " otherwise},
 
 static const struct setting {
 	const char *name;
-	const char *(*set)(const char *value);
-	const char *otherwise; /* the default, as one would write it */
-} settings[] = {
-	{"EPITAPH", set_on, "on"},
-	{"EPITAPH_MODE", set_mode, "trace"},
-	{"EPITAPH_RING", set_ring, "auto"},
-	{"EPITAPH_MEMORY", set_memory, "64M"},
-	{"EPITAPH_KEEP", set_keep, "64M"},
-	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto"},
-	{"EPITAPH_BUDGET", set_budget, "5%"},
-	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "half of EPITAPH_BUDGET"},
-	{"EPITAPH_IDLE_BUDGET", set_idle_budget, "0.5%"},
-	{"EPITAPH_MIN_DURATION", set_min_duration, "0"},
-	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT},
-	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP"},
-	{"EPITAPH_FILE", set_file, "private memory"},
-	{"EPITAPH_FILE_KEEP", set_file_keep, "8"},
-	{"EPITAPH_FILE_KEEP_SIZE", set_file_keep_size, "256M"},
-	{"EPITAPH_SCHED", set_sched, "auto"},
-	{"EPITAPH_SCHED_SCOPE", set_sched_scope, "process"},
-	{"EPITAPH_SCHED_EVENTS", set_sched_events, "none"},
-	{"EPITAPH_SCHED_MEMORY", set_sched_memory, "8M"},
-	{"EPITAPH_ON_CRASH", set_on_crash, "none"},
-};
+	bool (*set)(const char *value);
+	const char *refusal; /* of a value: why, and what is used instead */
+} settings[] = {EP_SETTINGS(SETTING)};
 
-static void refuse(const char *name, const char *value, const char *reason, const char *otherwise)
+static void refuse(const char *name, const char *value, const char *refusal)
 {
 	char line[512];
 	struct ep_text text;
@@ -495,9 +459,7 @@ static void refuse(const char *name, const char *value, const char *reason, cons
 	ep_text_add(&text, "=");
 	ep_text_add_bytes(&text, value, length > 200 ? 200 : length);
 	ep_text_add(&text, length > 200 ? "...: " : ": ");
-	ep_text_add(&text, reason);
-	ep_text_add(&text, "; using ");
-	ep_text_add(&text, otherwise);
+	ep_text_add(&text, refusal);
 	ep_text_add(&text, "\n");
 	ep_complain(&text);
 	ep_settings.refused++;
@@ -536,8 +498,8 @@ static void settle_timestamps(const char *asked)
 	if (!ep_settings.min_duration)
 		return;
 	if (ep_settings.timestamp_every > 1)
-		refuse("EPITAPH_TIMESTAMP_EVERY", asked, "EPITAPH_MIN_DURATION needs every time",
-		       "1");
+		refuse("EPITAPH_TIMESTAMP_EVERY", asked,
+		       "EPITAPH_MIN_DURATION needs every time; using 1");
 	ep_settings.timestamp_every = 1;
 }
 
@@ -556,8 +518,8 @@ static void settle_budget(const char *clock)
 		ep_settings.clock_budget = whole ? whole / 2 : CLOCK_ALONE;
 	if (!whole || ep_settings.clock_budget <= whole)
 		return;
-	refuse("EPITAPH_CLOCK_BUDGET", clock, "more than EPITAPH_BUDGET, of which it is a part",
-	       "half of EPITAPH_BUDGET");
+	refuse("EPITAPH_CLOCK_BUDGET", clock,
+	       "more than EPITAPH_BUDGET, of which it is a part; using half of EPITAPH_BUDGET");
 	ep_settings.clock_budget = whole / 2;
 }
 
@@ -569,7 +531,7 @@ static void settle_counting(void)
 	if (!ep_settings.counting || ep_settings.output != output_bytes)
 		return;
 	ep_settings.counts_output = ep_settings.output;
-	ep_settings.output = OUTPUT_DEFAULT;
+	ep_settings.output = EP_OUTPUT_DEFAULT;
 }
 
 /* Nobody may make a program with privileges of its own write files, wait for signals or trace the
@@ -591,10 +553,9 @@ static void read_own(char *const *environment)
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		const struct setting *setting = &settings[i];
 		const char *value = look_up(environment, setting->name);
-		const char *reason = value ? setting->set(value) : NULL;
 
-		if (reason)
-			refuse(setting->name, value, reason, setting->otherwise);
+		if (value && !setting->set(value))
+			refuse(setting->name, value, setting->refusal);
 	}
 	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
 	settle_budget(look_up(environment, "EPITAPH_CLOCK_BUDGET"));

@@ -52,6 +52,26 @@ while read -r command; do
 	# Lines fit a terminal.
 	awk -v command="$command" 'length($0) > 80 { print command ": " $0; exit 1 }' "help.$command" || say 'a line is too long'
 done <<<"$commands"
+# export's formats are those of its table, wherever they are named; so is which of them an option is for.
+tr -s ' \n' ' ' <help.export >help.words
+tr -d '\\' <man/epitaph-export.1 >plain
+tr '\n' ' ' <plain >plain.words
+gives 64 "$EPITAPH" export -f flowers core
+formats=$(sed -n 's/^.*formats are: //p' err | tr -d ,)
+[ "$(wc -w <<<"$formats")" -ge 12 ] || say "formats: $formats"
+grep -qF "one of $formats;" help.words || say "export --help has other formats than $formats"
+said=$(sed -nE '/^\.SH DESCRIPTION/,/^\.SH EXAMPLE/s/^([a-z]+): .*/\1/p' plain | tr '\n' ' ')
+[ "$said" = "$formats " ] || say "epitaph-export.1 explains $said, not $formats"
+for ending in .html .htm .pftrace .perfetto-trace .jsonl .ndjson .collapsed .folded .speedscope.json .dot .gv .raw .svg; do
+	gives 3 "$EPITAPH" export -o "a$ending" no/core
+	grep -qF " $ending " plain.words || say "epitaph-export.1 does not have $ending"
+done
+for option in sources=. raw-timestamps weight=calls merge-threads min-percent=1 zstd overwrite; do
+	gives 64 "$EPITAPH" export -f perfetto --$option no/core
+	of=$(sed -n 's/^.* is for --format=\(.*\) only$/\1/p' err | sed 's/ and --format=/, /g')
+	grep -q "^$of: " plain && grep -qE -- "--${option%%=*}[A-Z=]* $of: " help.words ||
+		say "--${option%%=*} is for $of, and help or man page say otherwise"
+done
 for words in 'count --help' 'budget -h' 'help count'; do
 	# shellcheck disable=SC2086
 	gives 0 "$EPITAPH" $words

@@ -158,7 +158,7 @@ done
 
 # A bad value is named once; by a child that was started with it, too, but nothing else is ever said.
 EPITAPH_RING=foo ./gcc >out 2>err || true
-[ "$(cat err)" = "epitaph: EPITAPH_RING=foo: not a size; using auto" ]
+[ "$(cat err)" = "epitaph: EPITAPH_RING=foo: not auto or a power of two from 4K to 1G; using auto" ]
 [ "$(cat out)" = "2000 5" ]
 LD_PRELOAD=$LIB/libepitaph.so bash -c 'for i in 1 2 3; do true | sed s/a/b/; done; exec ls main.c' >out 2>err
 [ "$(cat out)" = main.c ] && [ ! -s err ]

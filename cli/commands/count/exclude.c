@@ -18,9 +18,9 @@
 #include "decoder/stats/stats.h"
 #include "decoder/util/timetext.h"
 #include "coredump/files/output.h"
+#include "runtime/settings/settings_list.h"
 
-#define MIB          1048576.0
-#define RING_DEFAULT (UINT64_C(1) << 20) /* EPITAPH_RING's */
+#define MIB 1048576.0
 
 struct work {
 	const struct ep_arguments *arguments;
@@ -53,7 +53,7 @@ static int parse_limits(struct work *work)
 	int64_t ns = 0;
 
 	work->limits.overhead = work->limits.calls = INFINITY;
-	work->ring = RING_DEFAULT;
+	work->ring = EP_RING_DEFAULT;
 	if (!budget && !history) {
 		ep_say("exclude: --budget=2%% or --history=1s says what is wanted");
 		return EP_EXIT_USAGE;
@@ -296,7 +296,7 @@ static int exclude_run(const struct ep_arguments *arguments)
 static const struct ep_option options[] = {
 	{"budget", 'b', "PERCENT", "tracing may cost this much CPU time over the untraced run: 2%"},
 	{"history", 0, "TIME", "a thread's ring goes back this far: 1s"},
-	{"ring", 0, "SIZE", "of this size (1M, as EPITAPH_RING)"},
+	{"ring", 0, "SIZE", "of this size (1M, as EPITAPH_RING=auto begins with)"},
 	{"keep", 'k', "FILE|PATTERN",
 	 "never exclude these: a list in a file, or names and patterns; may be given several "
 	 "times"},

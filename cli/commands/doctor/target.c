@@ -24,9 +24,9 @@
 #include "coredump/kinds/open.h"
 #include "coredump/live/living.h"
 #include "coredump/util/alloc.h"
+#include "coredump/util/number.h"
 #include "decoder/trace/trace.h"
-
-#define MEMORY_DEFAULT (UINT64_C(64) << 20) /* EPITAPH_MEMORY */
+#include "runtime/settings/settings_list.h"
 
 /* A file of the process, or of ours where it does not run yet. */
 static void own_path(const struct ep_doctor_target *target, const char *name, char *out,
@@ -181,20 +181,10 @@ static void limit_look(struct ep_doctor_target *target)
 	ep_procfile_close(&file);
 }
 
-static uint64_t size_parse(const char *text)
-{
-	static const char units[] = "KMG";
-	char *end;
-	uint64_t value = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-
-	return unit ? value << 10 * (unit - units + 1) : value;
-}
-
 static void parse_setting(struct ep_doctor_target *target, const char *setting)
 {
 	if (strncmp(setting, "EPITAPH_MEMORY=", 15) == 0)
-		target->memory = size_parse(setting + 15);
+		ep_size_parse(setting + 15, &target->memory);
 	else if (strcmp(setting, "EPITAPH=off") == 0)
 		target->off = true;
 	else if (strncmp(setting, "EPITAPH_FILE=", 13) == 0)
@@ -333,7 +323,7 @@ int ep_doctor_target_examine(struct ep_doctor_target *target, const char *name, 
 
 	memset(target, 0, sizeof(*target));
 	target->folder = -1;
-	target->memory = MEMORY_DEFAULT;
+	target->memory = EP_MEMORY_DEFAULT;
 	snprintf(target->store, sizeof(target->store), "%s", store);
 	if (name && access(name, F_OK) != 0 && *name >= '1' && *name <= '9')
 		target->pid = (pid_t)strtol(name, &end, 10);

@@ -8,6 +8,7 @@
 #include "main.h"
 #include "runtime/format.h"
 #include "runtime/settings/settings.h"
+#include "runtime/settings/settings_list.h"
 
 /* Reads settings from entries; what came on stderr goes to `said`. */
 static void read_settings(char *const *entries, char *said, size_t size)
@@ -41,8 +42,13 @@ START_TEST(defaults_are_the_documented_ones)
 	ck_assert_uint_eq(ep_settings.timestamp_every, 0);
 	ck_assert_uint_eq(ep_settings.budget, 50000);
 	ck_assert_uint_eq(ep_settings.clock_budget, 25000);
+	ck_assert_uint_eq(ep_settings.idle_budget, 5000);
 	ck_assert_uint_eq(ep_settings.min_duration, 0);
 	ck_assert_str_eq(ep_settings.output, "epitaph.%p.%n.core");
+	ck_assert_ptr_null(ep_settings.file);
+	ck_assert_uint_eq(ep_settings.file_keep, 8);
+	ck_assert_uint_eq(ep_settings.file_keep_size, 268435456);
+	ck_assert(!ep_settings.crash_snapshot);
 	ck_assert_int_eq(ep_settings.snapshot_signal, SIGTRAP);
 	ck_assert_uint_eq(ep_settings.sched, EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
 	ck_assert(!ep_settings.sched_asked);
@@ -50,6 +56,145 @@ START_TEST(defaults_are_the_documented_ones)
 	ck_assert_uint_eq(ep_settings.sched_events, 0);
 	ck_assert_uint_eq(ep_settings.sched_memory, 8388608);
 	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+/* ---- what the table says, which the man page and docs/settings.md repeat ---- */
+
+#define ROW(variable, set, otherwise, values, option, letter, metavar, page, text) \
+	{variable, otherwise, values, text},
+
+static const struct row {
+	const char *variable, *otherwise, *values, *text;
+} rows[] = {EP_SETTINGS(ROW)};
+
+/* Reads the settings afresh, with this one alone; what came on stderr goes to `said`. A share of
+ * the budget may be all of it where there is no budget. */
+static void read_alone(const struct row *row, const char *value, char said[4096])
+{
+	static struct ep_settings initial;
+	static bool kept;
+	char entry[256];
+	char *entries[] = {entry, NULL, NULL};
+
+	if (!kept)
+		initial = ep_settings;
+	kept = true;
+	ep_settings = initial;
+	snprintf(entry, sizeof entry, "%s=%s", row->variable, value);
+	if (strcmp(row->variable, "EPITAPH_CLOCK_BUDGET") == 0)
+		entries[1] = "EPITAPH_BUDGET=none";
+	read_settings(entries, said, 4096);
+}
+
+static void assert_taken(const struct row *row, const char *value)
+{
+	char said[4096];
+
+	read_alone(row, value, said);
+	ck_assert_msg(!*said, "%s is \"%s\", it says, but: %s", row->variable, row->values, said);
+}
+
+static void assert_refused(const struct row *row, const char *value)
+{
+	char said[4096], expected[512];
+
+	read_alone(row, value, said);
+	snprintf(expected, sizeof expected, "epitaph: %s=%s: not %s; using %s\n", row->variable,
+		 value, row->values, row->otherwise);
+	ck_assert_str_eq(said, expected);
+}
+
+/* Each word between commas and "or". */
+static void assert_words_taken(const struct row *row)
+{
+	char text[256];
+	char *next = text;
+
+	snprintf(text, sizeof text, "%s", row->values);
+	while (next) {
+		char *word = next, *comma = strstr(next, ", "), *last = strstr(next, " or ");
+		char *end = !comma || (last && last < comma) ? last : comma;
+
+		next = !end ? NULL : end + (end == comma ? 2 : 4);
+		if (end)
+			*end = '\0';
+		if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz_0123456789")] == '\0')
+			assert_taken(row, word);
+	}
+}
+
+/* The bound itself is taken, the next number of its unit is refused. */
+static void assert_bound(const struct row *row, const char *bound, int step)
+{
+	char beyond[40] = "-1";
+	char *digit = beyond;
+
+	assert_taken(row, bound);
+	if (strcmp(bound, "0")) {
+		snprintf(beyond, sizeof beyond, "%s", bound);
+		digit += strlen(bound) - 1;
+		while (*digit < '0' || *digit > '9')
+			digit--;
+		*digit = (char)(*digit + step);
+	}
+	assert_refused(row, beyond);
+}
+
+START_TEST(a_setting_takes_the_values_that_it_says)
+{
+	const struct row *row = &rows[_i];
+	const char *from = strstr(row->values, "from ");
+	char low[32], high[32];
+
+	assert_words_taken(row);
+	assert_refused(row, "%x");
+	if (!from)
+		return;
+	ck_assert_int_eq(sscanf(from, "from %31s to %31[^ ,]", low, high), 2);
+	assert_bound(row, low, -1);
+	assert_bound(row, high, 1);
+}
+END_TEST
+
+/* Words with blanks are no value: defaults_are_the_documented_ones has those. */
+START_TEST(a_default_that_is_written_out_changes_nothing)
+{
+	const struct row *row = &rows[_i];
+	static struct ep_settings without;
+	char said[4096];
+
+	if (strchr(row->otherwise, ' '))
+		return;
+	read_alone(row, "", said);
+	without = ep_settings;
+	assert_taken(row, row->otherwise);
+	ck_assert_str_eq(ep_settings.output, without.output);
+	ep_settings.output = without.output;
+	ep_settings.sched_asked = without.sched_asked; /* it is meant to tell them apart */
+	ck_assert_mem_eq(&ep_settings, &without, sizeof without);
+}
+END_TEST
+
+static void assert_text_has(const char *variable, const char *words)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strcmp(rows[i].variable, variable) == 0 && strstr(rows[i].text, words))
+			return;
+	ck_abort_msg("the text of %s does not say: %s", variable, words);
+}
+
+START_TEST(texts_name_the_numbers_that_are_used)
+{
+	char words[64];
+	READ("EPITAPH_BUDGET=none");
+	snprintf(words, sizeof words, "and %u%% where that is none",
+		 ep_settings.clock_budget / 10000);
+	assert_text_has("EPITAPH_CLOCK_BUDGET", words);
+	snprintf(words, sizeof words, "auto is %dM, and under a budget up to %dM",
+		 EP_RING_DEFAULT >> 20, EP_RING_MOST >> 20);
+	assert_text_has("EPITAPH_RING", words);
+	assert_text_has("EPITAPH_OUTPUT", ep_settings.counts_output);
 }
 END_TEST
 
@@ -213,47 +358,49 @@ END_TEST
 /* Entry, reason, what is used instead. */
 static const char *const bad[][3] = {
 	{"EPITAPH=yes", "not on or off", "on"},
-	{"EPITAPH_RING=foo", "not a size", "auto"},
+	{"EPITAPH_RING=foo", "not auto or a power of two from 4K to 1G", "auto"},
 	{"EPITAPH_RING=", NULL, NULL},
-	{"EPITAPH_RING=3M", "not a power of two from 4K to 1G", "auto"},
-	{"EPITAPH_RING=2K", "not a power of two from 4K to 1G", "auto"},
-	{"EPITAPH_RING=-4K", "not a size", "auto"},
-	{"EPITAPH_RING=4K ", "not a size", "auto"},
-	{"EPITAPH_RING=0.3B", "not a size", "auto"},
-	{"EPITAPH_RING=18446744073709551616", "not a size", "auto"},
-	{"EPITAPH_RING=99999999999999G", "not a size", "auto"},
-	{"EPITAPH_RING=.5M", "not a size", "auto"},
-	{"EPITAPH_MEMORY=1", "not from 512K to 32G", "64M"},
-	{"EPITAPH_MEMORY=33G", "not from 512K to 32G", "64M"},
-	{"EPITAPH_KEEP=some", "not a size", "64M"},
-	{"EPITAPH_KEEP=33G", "more than 32G", "64M"},
+	{"EPITAPH_RING=3M", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=2K", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=-4K", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=4K ", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=0.3B", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=18446744073709551616", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=99999999999999G", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=.5M", "not auto or a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_MEMORY=1", "not a size from 512K to 32G", "64M"},
+	{"EPITAPH_MEMORY=33G", "not a size from 512K to 32G", "64M"},
+	{"EPITAPH_KEEP=some", "not a size from 0 to 32G", "64M"},
+	{"EPITAPH_KEEP=33G", "not a size from 0 to 32G", "64M"},
 	{"EPITAPH_TIMESTAMP_EVERY=3", "not auto, 1, 2, 4, 8, 16, 32 or 64", "auto"},
 	{"EPITAPH_TIMESTAMP_EVERY=128", "not auto, 1, 2, 4, 8, 16, 32 or 64", "auto"},
-	{"EPITAPH_BUDGET=0", "not none or from 0.1% to 100%", "5%"},
-	{"EPITAPH_BUDGET=101%", "not none or from 0.1% to 100%", "5%"},
-	{"EPITAPH_BUDGET=off", "not a percentage or none", "5%"},
-	{"EPITAPH_CLOCK_BUDGET=0", "not from 0.01% to 100%", "half of EPITAPH_BUDGET"},
-	{"EPITAPH_CLOCK_BUDGET=101%", "not from 0.01% to 100%", "half of EPITAPH_BUDGET"},
-	{"EPITAPH_CLOCK_BUDGET=x", "not a percentage", "half of EPITAPH_BUDGET"},
+	{"EPITAPH_BUDGET=0", "not none or a share from 0.1% to 100%", "5%"},
+	{"EPITAPH_BUDGET=101%", "not none or a share from 0.1% to 100%", "5%"},
+	{"EPITAPH_BUDGET=off", "not none or a share from 0.1% to 100%", "5%"},
+	{"EPITAPH_CLOCK_BUDGET=0", "not a share from 0.01% to 100%", "half of EPITAPH_BUDGET"},
+	{"EPITAPH_CLOCK_BUDGET=101%", "not a share from 0.01% to 100%", "half of EPITAPH_BUDGET"},
+	{"EPITAPH_CLOCK_BUDGET=x", "not a share from 0.01% to 100%", "half of EPITAPH_BUDGET"},
 	{"EPITAPH_CLOCK_BUDGET=6%", "more than EPITAPH_BUDGET, of which it is a part",
 	 "half of EPITAPH_BUDGET"},
-	{"EPITAPH_IDLE_BUDGET=0", "not none or from 0.01% to 100%", "0.5%"},
-	{"EPITAPH_IDLE_BUDGET=off", "not a percentage or none", "0.5%"},
-	{"EPITAPH_MIN_DURATION=5", "not a time with its unit (ns us ms s)", "0"},
-	{"EPITAPH_MIN_DURATION=2.5ns", "not a time with its unit (ns us ms s)", "0"},
-	{"EPITAPH_MIN_DURATION=3601s", "more than an hour", "0"},
-	{"EPITAPH_OUTPUT=%x", "only %p %e %h %t %n %% have a meaning", "epitaph.%p.%n.core"},
-	{"EPITAPH_OUTPUT=50%", "only %p %e %h %t %n %% have a meaning", "epitaph.%p.%n.core"},
-	{"EPITAPH_FILE=/dev/shm/%x", "only %p %e %h %t %n %% have a meaning", "private memory"},
+	{"EPITAPH_IDLE_BUDGET=0", "not none or a share from 0.01% to 100%", "0.5%"},
+	{"EPITAPH_IDLE_BUDGET=off", "not none or a share from 0.01% to 100%", "0.5%"},
+	{"EPITAPH_MIN_DURATION=5", "not a time with its unit (ns us ms s), from 0 to 3600s", "0"},
+	{"EPITAPH_MIN_DURATION=2.5ns", "not a time with its unit (ns us ms s), from 0 to 3600s",
+	 "0"},
+	{"EPITAPH_MIN_DURATION=3601s", "not a time with its unit (ns us ms s), from 0 to 3600s",
+	 "0"},
+	{"EPITAPH_OUTPUT=%x", "not " EP_PATTERN_VALUES, "epitaph.%p.%n.core"},
+	{"EPITAPH_OUTPUT=50%", "not " EP_PATTERN_VALUES, "epitaph.%p.%n.core"},
+	{"EPITAPH_FILE=/dev/shm/%x", "not " EP_PATTERN_VALUES, "private memory"},
 	{"EPITAPH_ON_CRASH=core", "not snapshot or none", "none"},
-	{"EPITAPH_FILE_KEEP=-1", "not a number up to 10000", "8"},
-	{"EPITAPH_FILE_KEEP=10001", "not a number up to 10000", "8"},
+	{"EPITAPH_FILE_KEEP=-1", "not a number from 0 to 10000", "8"},
+	{"EPITAPH_FILE_KEEP=10001", "not a number from 0 to 10000", "8"},
 	{"EPITAPH_FILE_KEEP_SIZE=much", "not a size", "256M"},
-	{"EPITAPH_SIGNAL=KILL", "not a signal that can be handled", "SIGTRAP"},
-	{"EPITAPH_SIGNAL=33", "not a signal that can be handled", "SIGTRAP"},
-	{"EPITAPH_SIGNAL=65", "not a signal that can be handled", "SIGTRAP"},
-	{"EPITAPH_SIGNAL=trap", "not a signal or none", "SIGTRAP"},
-	{"EPITAPH_SIGNAL=RTMIN+31", "not a signal or none", "SIGTRAP"},
+	{"EPITAPH_SIGNAL=KILL", "not none or a signal that can be handled", "SIGTRAP"},
+	{"EPITAPH_SIGNAL=33", "not none or a signal that can be handled", "SIGTRAP"},
+	{"EPITAPH_SIGNAL=65", "not none or a signal that can be handled", "SIGTRAP"},
+	{"EPITAPH_SIGNAL=trap", "not none or a signal that can be handled", "SIGTRAP"},
+	{"EPITAPH_SIGNAL=RTMIN+31", "not none or a signal that can be handled", "SIGTRAP"},
 };
 
 START_TEST(a_bad_value_is_named_once_and_the_default_is_used)
@@ -310,7 +457,8 @@ START_TEST(a_long_value_is_cut_in_the_message_only)
 	memset(entry + 13, '7', 6000);
 	READ(entry);
 	ck_assert_uint_lt(strlen(said), 512);
-	ck_assert_ptr_nonnull(strstr(said, "777...: not a size; using auto\n"));
+	ck_assert_ptr_nonnull(
+		strstr(said, "777...: not auto or a power of two from 4K to 1G; using auto\n"));
 }
 END_TEST
 
@@ -321,6 +469,9 @@ static Suite *suite(void)
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 	tcase_add_test(one, defaults_are_the_documented_ones);
+	tcase_add_loop_test(one, a_setting_takes_the_values_that_it_says, 0, COUNT(rows));
+	tcase_add_loop_test(one, a_default_that_is_written_out_changes_nothing, 0, COUNT(rows));
+	tcase_add_test(one, texts_name_the_numbers_that_are_used);
 	tcase_add_test(one, rings_grow_for_a_budget_only);
 	tcase_add_test(one, rings_do_not_grow_without_a_budget);
 	tcase_add_test(one, rings_do_not_grow_beyond_what_was_said);
