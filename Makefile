@@ -45,7 +45,9 @@ TOOL_C    := $(wildcard coredump/*/*.c decoder/*/*.c decoder/*/*/*.c funcount/*/
 	cli/common/*.c cli/tui/*.c cli/commands/*.c cli/commands/*/*.c cli/commands.c cli/help.c)
 WRAPPER_C := $(wildcard cli/wrapper/*.c)
 GDB_PY    := $(wildcard gdb-ext/*.py)
-UNIT_C    := $(wildcard tests/unit/*/check_*.c)
+# What says "plain only" is not run with the sanitizers (tests/run).
+PLAIN_C   := $(if $(SAN),$(shell grep -lE '^(/?[ ]?\*) plain only:' tests/unit/*/check_*.c))
+UNIT_C    := $(filter-out $(PLAIN_C),$(wildcard tests/unit/*/check_*.c))
 UNIT_HELP := $(wildcard tests/unit/*.c)
 
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/a/%.o)

@@ -33,8 +33,20 @@ script good '# sanitized only' '[[ $EPITAPH == */sanitized/* ]]'
 says 0 "7 passed, 0 failed, 0 skipped"
 says 0 "1 passed, 0 failed, 0 skipped" good # by its plain name as well
 says 0 "1 passed, 0 failed, 0 skipped" cli/good
+script good '# plain only: the reader is only named here' '[[ $EPITAPH != */sanitized/* ]]'
+says 0 "7 passed, 0 failed, 0 skipped"
+for reason in '# plain only:' '# plain only: so' $'# plain only: nothing to find\n# sanitized only'; do
+	script good "$reason" 'true'
+	says 1 "0 passed, 1 failed, 0 skipped"
+	grep -q '^tests/cli/good.sh: plain only, and ' out
+done
 script good 'true'
 says 0 "7 passed, 0 failed, 0 skipped"
+echo '/* plain only: it has nothing to find */' >top/tests/unit/any/check_three.c
+says 0 "4 passed, 0 failed, 0 skipped"
+echo ' * plain only:' >top/tests/unit/any/check_three.c
+says 1 "0 passed, 1 failed, 0 skipped"
+: >top/tests/unit/any/check_three.c
 
 unit two_of_five 'echo "60%: Checks: 5, Failures: 1, Errors: 1"; exit 1'
 says 1 "13 passed, 4 failed, 0 skipped"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_crash.c: a process that crashes dies, however long its snapshot takes. */
 #include <signal.h>
 #include <sys/wait.h>

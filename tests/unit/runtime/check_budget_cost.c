@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_budget_cost.c: the account of what tracing may cost. */
 #include <check.h>
 

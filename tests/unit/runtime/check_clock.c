@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_clock.c: the anchors against the kernel's own clocks. */
 #include <math.h>
 #include <time.h>

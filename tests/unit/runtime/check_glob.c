@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_glob.c: shell patterns, held against the C library's fnmatch. */
 #include <fnmatch.h>
 #include <stdint.h>

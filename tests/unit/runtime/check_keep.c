@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_keep.c: which of the functions that compilers list as patchable are DOFUNTRACE's. */
 #include <stdbool.h>
 #include <stdint.h>

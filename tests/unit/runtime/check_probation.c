@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_probation.c: when functions that went off come back, by times that are made here. */
 #include <check.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /*
  * check_rings.c: which blocks threads get, and whose history is the price, in this very process,
  * whose hooks are called as a compiler would. What is there is found as readers do: by the blocks

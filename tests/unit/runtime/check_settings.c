@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_settings.c: what EPITAPH_ variables mean, and what is said of those that mean nothing. Each
  * test is a process of its own, so settings start fresh. */
 #include <signal.h>

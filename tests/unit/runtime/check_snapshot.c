@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_snapshot.c: the core that a process writes of itself, read with nothing but <elf.h>; and
  * what becomes of it when it cannot be written. */
 #include <dirent.h>

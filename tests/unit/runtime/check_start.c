@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_start.c: the runtime's start, process facts, forks, and epitaph.h. */
 #include <errno.h>
 #include <pthread.h>

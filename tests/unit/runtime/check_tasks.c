@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_tasks.c: the process's threads, by the tids that they have themselves. */
 #include <pthread.h>
 #include <sched.h>

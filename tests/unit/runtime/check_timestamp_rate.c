@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_timestamp_rate.c: which `every` the regulator chooses, apart from any thread. */
 #include <check.h>
 
