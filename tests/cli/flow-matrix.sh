@@ -55,12 +55,17 @@ only=${FLOWS:-} # a pattern of programs, for a person
 while read -r program compilers flags; do
 	# shellcheck disable=SC2053
 	[[ -n $program && $program == ${only:-*} ]] || continue
+	declare -A told=() # by what compilers bend, the replays
 	while read -r build compiler level method options; do
 		[[ -n $build && ,$compilers, == *,$compiler,* ]] || continue
 		# shellcheck disable=SC2086
 		run "$program" "$build" "$compiler" "$level" "$method" $flags
-		python3 "$TOP/tests/cli/lib/flows.py" "$TOP/tests/programs/flows/$program" "$options" "$build.tsv" >why ||
-			{ say "$program $build"; cat why; }
+		told[$options]+=" $build.tsv"
 	done <<<"$builds"
+	for options in "${!told[@]}"; do
+		# shellcheck disable=SC2086
+		python3 "$TOP/tests/cli/lib/flows.py" "$TOP/tests/programs/flows/$program" "$options" ${told[$options]} >why ||
+			{ say "$program"; cat why; }
+	done
 done <<<"$flows"
 [ $failures -eq 0 ]
