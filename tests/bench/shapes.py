@@ -257,7 +257,7 @@ def shape_table(options, folder, tell, table, say):
             figures = measure(shape, folder, options.shape_rounds, options.shape_seconds)
             rows.append([shape.name, shape.told(), *figures.cells()])
             bad += bool(figures.fails())
-        except (Failure, OSError, ValueError, subprocess.SubprocessError) as why:
+        except (Failure, ArithmeticError, OSError, ValueError, subprocess.SubprocessError) as why:
             failures += 1
             rows.append([shape.name, shape.told(), *["–"] * 7, f"failed: {' '.join(str(why).split())}"])
         say(" | ".join(rows[-1]))

@@ -434,8 +434,13 @@ __attribute__((noinline, optimize("no-optimize-sibling-calls", "no-inline"))) in
 }
 static void unit(unsigned index, unsigned repeat)
 {
-	for (unsigned i = 0; i < repeat; i++)
-		total += fib(15 + (int)(index % 2));
+	for (unsigned i = 0; i < repeat; i++) {
+		int n = 15 + (int)(index % 2);
+
+		/* Else gcc calls it once, and multiplies. */
+		__asm__ volatile("" : "+r"(n));
+		total += fib(n);
+	}
 }
 """
 

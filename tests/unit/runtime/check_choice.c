@@ -386,6 +386,30 @@ START_TEST(the_order_of_many_is_that_of_their_worth)
 }
 END_TEST
 
+START_TEST(victims_are_sorted_by_address_each_with_its_calls)
+{
+	uint32_t seed = 1, sum = 0;
+
+	for (unsigned count = 0; count <= EP_CHOICE_MOST; count = count * 2 + 1) {
+		for (unsigned i = 0; i < count; i++) {
+			seed = seed * 1103515245 + 12345;
+			/* Addresses meet: what belongs to one is told by its calls. */
+			victims[i].address = function(seed >> 16 & 511);
+			victims[i].calls = (uint32_t)(victims[i].address >> 8) * 7;
+			sum += victims[i].calls;
+		}
+		ep_choice_sort(victims, count);
+		for (unsigned i = 0; i < count; i++) {
+			ck_assert(!i || victims[i - 1].address <= victims[i].address);
+			ck_assert_uint_eq(victims[i].calls,
+					  (uint32_t)(victims[i].address >> 8) * 7);
+			sum -= victims[i].calls;
+		}
+		ck_assert_uint_eq(sum, 0);
+	}
+}
+END_TEST
+
 /* More functions than the table has place for, deeper calls than the stack, and marks. */
 START_TEST(what_is_too_much_is_left_out)
 {
@@ -423,6 +447,7 @@ int main(void)
 	tcase_add_test(one, a_call_that_a_jump_left_has_ended);
 	tcase_add_test(one, a_thousand_that_are_equally_warm_go_at_once);
 	tcase_add_test(one, the_order_of_many_is_that_of_their_worth);
+	tcase_add_test(one, victims_are_sorted_by_address_each_with_its_calls);
 	tcase_add_test(one, what_is_too_much_is_left_out);
 	suite_add_tcase(all, one);
 	return ep_test_main(all);
