@@ -82,7 +82,7 @@ $(RUNTIME_BUILD)/obj/a/%.o: %.S
 $(BUILD)/lib/epitaph/runtime.o: $(RUNTIME_A_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)ld -r -o $@.new $(filter %.o,$^)
-	$(Q)objcopy --localize-hidden --strip-debug $@.new && mv $@.new $@
+	$(Q)objcopy --localize-hidden $@.new && mv $@.new $@
 $(BUILD)/lib/libepitaph.a: $(BUILD)/lib/epitaph/runtime.o
 	@mkdir -p $(@D)$(SAY)
 	$(Q)rm -f $@ && ar rcsD $@ $<
