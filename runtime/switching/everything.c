@@ -18,13 +18,14 @@
 
 #define PAGE     UINT64_C(4096)
 #define HOPELESS 256
-#define BUCKETS  4096 /* of visits */
+#define BUCKETS  (1u << 16) /* of visits */
 /* After as many of a place the hooks of its page go off: what runs less often costs less than to
  * change it, and a process that is soon over has changed nothing. */
 #define VISITS     200
 #define HEARD_MOST 64 /* functions of children, at a time */
 #define FORKS_FEW  3  /* of who is no server */
 #define SEGMENTS   32 /* of code, of a server */
+#define AHEAD_MOST 63 /* pages */
 /* Everything that went off for the budget is to come back: what runs seldom stays in the code, and
  * asks when. Visits a second that all of it may have, 0.1 % of a processor; and of a place whose
  * page goes off, how many make that it goes, too. */
@@ -35,9 +36,9 @@
 
 /* ---- by visits of hooks ---- */
 
-/* A bucket's visits in the low byte, above it who came last. Racy on purpose: a visit that is not
- * counted is the next one. */
-static uint32_t visits[BUCKETS];
+/* Of the places of a bucket together: with 20,000 hooks three of four have one to themselves. Racy
+ * on purpose: a visit that is not counted is the next one. */
+static uint8_t visits[BUCKETS];
 static uint32_t vain, unknown;
 /* Places where no site is that we know, by their last bits; racy likewise. */
 static uint64_t hopeless[HOPELESS];
@@ -56,22 +57,15 @@ bool ep_everything_is_left(void)
 	       ep_everything_is_off();
 }
 
-static uint32_t *visits_of(uint64_t address)
+static uint8_t *visits_of(uint64_t address)
 {
-	return &visits[(address ^ address >> 12) % BUCKETS];
-}
-
-static uint32_t visitor(uint64_t address)
-{
-	return (uint32_t)(address >> 12) << 8;
+	return &visits[(address ^ address >> 16) % BUCKETS];
 }
 
 /* A hook that is jumped to comes by its caller's place: that may be any. */
 static bool runs_seldom(const struct ep_place *place)
 {
 	unsigned returns_behind = EP_SITE_CODE_SIZE;
-	uint64_t address;
-	uint32_t seen;
 
 	if (place->kind == EP_SITE_JUMP)
 		return false;
@@ -79,9 +73,7 @@ static bool runs_seldom(const struct ep_place *place)
 		returns_behind = EP_SLED_CODE_SIZE - 1;
 	else if (place->kind == EP_SITE_XRAY_ENTRY)
 		returns_behind = place->is_return ? EP_SLED_CODE_SIZE : EP_SITE_CODE_SIZE + 1;
-	address = place->place + returns_behind;
-	seen = *visits_of(address);
-	return (uint8_t)seen < SPARED || (seen & ~UINT8_MAX) != visitor(address);
+	return *visits_of(place->place + returns_behind) < SPARED;
 }
 
 /* Racy likewise. */
@@ -134,6 +126,7 @@ struct range {
 
 struct visit {
 	struct range of_hook, of_function;
+	unsigned pages, changed; /* that were looked at, and of those the ones with a change */
 	struct ep_site_switch_sum sum;
 };
 
@@ -174,14 +167,17 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 	return value < most ? value : most;
 }
 
-static void leave_range(struct ep_flip *flip, const struct range *range,
-			struct ep_site_switch_sum *sum)
+static void leave_range(struct ep_flip *flip, const struct range *range, struct visit *it)
 {
 	for (uint64_t at = range->start, end; at < range->end; at = end) {
+		size_t before = it->sum.changed;
+
 		end = at_most((at & -PAGE) + PAGE, range->end);
-		if (!leave_page(flip, at, end, range->last, sum))
+		if (!leave_page(flip, at, end, range->last, &it->sum))
 			ep_site_switch(flip, at, at_most(end + EP_SLED_CODE_SIZE, range->last),
-				       EP_OFF_ALL, true, sum);
+				       EP_OFF_ALL, true, &it->sum);
+		it->pages++;
+		it->changed += it->sum.changed != before;
 	}
 }
 
@@ -190,8 +186,8 @@ static void visit(struct ep_flip *flip, void *argument)
 {
 	struct visit *it = argument;
 
-	leave_range(flip, &it->of_hook, &it->sum);
-	leave_range(flip, &it->of_function, &it->sum);
+	leave_range(flip, &it->of_hook, it);
+	leave_range(flip, &it->of_function, it);
 	if (!ep_everything_is_off())
 		all_on(flip, NULL);
 }
@@ -249,15 +245,22 @@ static struct range pages_of(uint64_t from, uint64_t to)
 	return range;
 }
 
+/* Pages behind the one at hand that are looked at with it, as the way to the code is what costs
+ * most: ever more, while half of them have hooks that run often. Of who has the turn. */
+static unsigned ahead;
+
 static void find_and_visit(uint64_t address, uint64_t function)
 {
 	struct visit it = {.of_hook = pages_of(address - EP_SLED_CODE_SIZE, address)};
 
+	if (ep_everything_is_left())
+		it.of_hook.end = at_most(it.of_hook.end + ahead * PAGE, it.of_hook.last);
 	if (function < it.of_hook.start || function >= it.of_hook.end)
 		it.of_function = pages_of(function, function + 1);
 	if (!ep_turn_try())
 		return;
 	make_visit(&it, address);
+	ahead = it.changed * 2 < it.pages ? ahead / 2 : ahead < AHEAD_MOST ? ahead * 2 + 1 : ahead;
 	ep_site_switch_publish();
 	ep_turn_end();
 	if (it.sum.changed)
@@ -277,15 +280,14 @@ static void come_often(uint64_t address, uint64_t function)
 void ep_everything_visit(uint64_t address, uint64_t function)
 {
 	bool seldom = ep_everything_is_left() && all_run_seldom();
-	uint32_t *seen = visits_of(address);
-	unsigned count = (uint8_t)*seen + 1;
+	uint8_t *seen = visits_of(address), count = *seen + 1;
 
-	*seen = visitor(address) | count;
+	*seen = count;
 	if (count < VISITS)
 		return;
 	if (!seldom)
 		come_often(address, function);
-	*seen = visitor(address);
+	*seen = 0;
 }
 
 /* ---- for the children of a server ---- */
