@@ -49,7 +49,9 @@ int main(int argc, char **argv)
 	ep_tool = cxx ? "epitaph-c++" : "epitaph-cc";
 	parse_options(&tracing.options, argc, argv, &user);
 	ep_compiler_words(cxx, &words);
-	compiler = words;
+	/* Its own list: `words` grows, and its list moves then. */
+	for (size_t i = 0; i < words.count; i++)
+		ep_words_add(&compiler, words.list[i]);
 	tracing.compiler = &compiler;
 	ep_response_expand(&user, &flat);
 	tracing.user = &flat;

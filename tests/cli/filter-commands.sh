@@ -105,6 +105,12 @@ syntax_of_intel() {
 	"$wrapper" -O0 -masm=intel -epitaph-method=finstrument $filter -c main.c -o t.o 2>err || status=$?
 	if [ "$family" = clang ]; then [ $status -eq 64 ] && grep -q masm=intel err; else only_main t.o; fi
 }
+asked() { # which assembler it runs, the compiler itself says
+	printf '#!/bin/sh\necho "$*" >>%s/questions\nexec %s "$@"\n' "$PWD" "${plaincc[0]}" >compiler
+	chmod +x compiler
+	: >questions
+	EPITAPH_CC=$PWD/compiler "$wrapper" -O0 $filter -c main.c -o t.o && only_main t.o && grep -q '^-print-prog-name=as' questions
+}
 cached() { # a list that changed is a new compilation
 	command -v ccache >/dev/null || return 0
 	export CCACHE_DIR=$PWD/cache
@@ -133,6 +139,7 @@ for family in gcc clang; do
 	claim "hand-written assembly is untouched" hand_written
 	claim "without a match the object is the same" untouched_is_identical
 	claim "-B of the user's own" own_assembler
+	claim "the compiler is asked for its assembler" asked
 	claim "-shared" library
 	claim "blanks and commas in a list's name" blanks_and_commas
 	claim "names of no function are told at the link" unknown_names
