@@ -4,6 +4,8 @@
 
 ulimit -c unlimited
 failures=0
+# What ends a script under set -e says so.
+trap 'echo "line $LINENO ends with $?: $BASH_COMMAND"' ERR
 
 say() { # WORDS: one more failure
 	failures=$((failures + 1))
