@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_crash.c: a process that crashes dies, however long its snapshot takes. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

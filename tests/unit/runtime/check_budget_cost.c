@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_budget_cost.c: the account of what tracing may cost. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
 
 #include "main.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_choice.c: which functions go off first, by blocks that are made here. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_clock.c: the anchors against the kernel's own clocks. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <math.h>
 #include <time.h>
 #include <unistd.h>

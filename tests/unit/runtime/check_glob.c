@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_glob.c: shell patterns, held against the C library's fnmatch. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <fnmatch.h>
 #include <stdint.h>
 

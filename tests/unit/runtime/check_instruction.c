@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_instruction.c: how long instructions are, by what assemblers write; all of libLLVM, python
  * and libc were held against objdump once (3 million instructions). */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <string.h>
 
 #include "main.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_keep.c: which of the functions that compilers list as patchable are DOFUNTRACE's. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_loadmap.c: the load map against what the dynamic linker says, with libraries that come, go
  * and change places. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_probation.c: when functions that went off come back, by times that are made here. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
 #include <string.h>
 

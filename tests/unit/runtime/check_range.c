@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /*
  * check_range.c: functions that no unwind table describes, in code as compilers write it: whose an
  * address is, and how far it reaches. [low, high) is all of the buffer, int3 where nothing is.
  */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /*
  * check_ring.c: what the hooks leave in this very process's ring, word by word. Each test runs in a
  * thread of its own, so that it begins with a ring of its own; the hooks are called as a compiler
  * would.
  */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /*
  * check_rings.c: which blocks threads get, and whose history is the price, in this very process,
  * whose hooks are called as a compiler would. What is there is found as readers do: by the blocks
  * alone.
  */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>

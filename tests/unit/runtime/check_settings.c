@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_settings.c: what EPITAPH_ variables mean, and what is said of those that mean nothing. Each
  * test is a process of its own, so settings start fresh. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

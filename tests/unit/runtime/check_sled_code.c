@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_sled_code.c: sleds as clang writes them, prepared and looked at. What bytes mean is Intel's
  * manual, volume 2: e8 call rel32; eb jmp rel8; 48 83 c4 ib add; c3 ret; 0f 1f 40 00 nop. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
 #include <string.h>
 

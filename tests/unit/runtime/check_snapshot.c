@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_snapshot.c: the core that a process writes of itself, read with nothing but <elf.h>; and
  * what becomes of it when it cannot be written. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>

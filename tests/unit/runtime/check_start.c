@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_start.c: the runtime's start, process facts, forks, and epitaph.h. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_tasks.c: the process's threads, by the tids that they have themselves. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>

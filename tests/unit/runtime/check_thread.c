@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /*
  * check_thread.c: threads' entries, rings and gates in this very process, whose hooks are called as
  * a compiler would. Each test runs in a thread of its own.
  */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

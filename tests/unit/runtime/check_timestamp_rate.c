@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_timestamp_rate.c: which `every` the regulator chooses, apart from any thread. */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
 
 #include "main.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plain only: it calls the runtime alone, which is never sanitized. */
 /* check_window.c: a page of code whose hooks go off at once, and others that change it meanwhile.
  * Of what Intel's manual calls them: e8 call rel32, a9 test $imm32, e9 jmp rel32, c3 ret, cc int3.
  */
+/* plain only: it calls the runtime alone, which is never sanitized. */
 #include <string.h>
 #include <sys/mman.h>
 
