@@ -150,6 +150,27 @@ static bool may_enter(const struct ep_thread *thread)
 	return thread->state == EP_THREAD_LIVE && thread != ep_tls.thread;
 }
 
+/*
+ * How many blocks it had entered at `until`: those that it entered since do not count, as it does
+ * where the hold ended before all was copied. If they have overwritten the whole ring, those before
+ * the oldest of them count, some of which may be of after `until`.
+ */
+static uint64_t blocks_until(const struct ep_arena_copy *copy, const struct ep_thread *thread)
+{
+	uint64_t ring = thread->ring_size / EP_BLOCK_SIZE, blocks = thread->blocks;
+	const struct ep_block *block = ep_rings_last(thread);
+
+	for (uint64_t back = 0; block && back <= ring; block = ep_rings_before(block), back++) {
+		if (is_of(copy, thread, block))
+			break;
+		/* Else it is being entered, or damaged. */
+		if (block->owner == thread->serial && ep_block_holds(block, UINT64_MAX) &&
+		    block->sequence <= blocks)
+			blocks = block->sequence - 1;
+	}
+	return blocks;
+}
+
 static void add_thread(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	if (!is_wanted(copy, thread))
@@ -160,6 +181,7 @@ static void add_thread(struct ep_arena_copy *copy, const struct ep_thread *threa
 		if (copy->threads == copy->room_threads)
 			return;
 		copy->entries[copy->threads] = *thread;
+		copy->entries[copy->threads].blocks = blocks_until(copy, thread);
 		if (is_whole(copy) && thread->ring_offset)
 			copy->entries[copy->threads].ring_offset = copy->rings;
 	}

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,9 @@
 #include "main.h"
 #include "runtime/arena/arena.h"
 #include "runtime/epitaph.h"
+#include "runtime/facts/loadmap.h"
 #include "runtime/record/hold.h"
+#include "runtime/snapshot/arena_copy.h"
 #include "runtime/snapshot/kept.h"
 #include "runtime/settings/settings.h"
 #include "runtime/start.h"
@@ -198,6 +201,44 @@ START_TEST(a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later)
 	ck_assert_str_ne(view.trace->modules[0].path, "");
 	ck_assert_str_ne(view.trace->process.executable, "");
 	ck_assert(view.trace->clock.known);
+	view_close(&view);
+}
+END_TEST
+
+/* A hold ends by itself, where who copies has no processor for long: threads go on meanwhile. Their
+ * later blocks are of after the snapshot, and not missing in it. */
+START_TEST(blocks_that_were_entered_since_are_not_missed)
+{
+	struct ep_arena_copy copy = {.kept = true};
+	struct ep_kept kept = {0};
+	struct ep_hold hold;
+	struct view view;
+	char *memory;
+
+	for (uint64_t n = 1; n <= 2000; n++)
+		call(n);
+	if (_i)
+		copy.since = epitaph_time();
+	for (uint64_t n = 2001; n <= 4000; n++)
+		call(n);
+	ep_loadmap_refresh();
+	copy.until = __builtin_ia32_rdtsc();
+	ep_arena_copy_measure(&copy);
+	for (uint64_t n = 4001; n <= 9000; n++)
+		call(n);
+	memory = mmap(NULL, copy.head + copy.room_blocks * EP_BLOCK_SIZE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	ep_hold_begin(&hold);
+	ep_arena_copy_head(&copy, memory);
+	ep_arena_copy_history(&copy, &hold);
+	ep_hold_end(&hold);
+	kept.address = (uint64_t)memory;
+	kept.size = ep_arena_copy_finish(&copy, EP_KEPT_MAGIC, kept.address);
+	view_open(&view, &kept);
+	must_be_whole(view.trace);
+	ck_assert_uint_ge(check_counting(&view.trace->threads[0]), _i ? 2000 : 4000);
+	ck_assert_uint_le(check_counting(&view.trace->threads[0]), 4000 + EP_BLOCK_RECORDS);
 	view_close(&view);
 }
 END_TEST
@@ -646,6 +687,7 @@ int main(void)
 	/* On a busy machine, eight threads and the sanitizers take their time. */
 	tcase_set_timeout(what, 160);
 	tcase_add_test(what, a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later);
+	tcase_add_loop_test(what, blocks_that_were_entered_since_are_not_missed, 0, 2);
 	tcase_add_test(what, a_hold_is_one_for_who_read_the_counter_before_it);
 	tcase_add_test(what, since_leaves_out_blocks_that_were_full_then);
 	tcase_add_test(what, many_snapshots_of_eight_threads_have_valid_blocks_only);
