@@ -102,7 +102,64 @@ static void leave_code_alone(void)
 	__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_FLIP, __ATOMIC_SEQ_CST);
 }
 
-/* Returns first. */
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+/* Places of sites of the page at hand. Of who has the turn. */
+static uint64_t places[EP_WINDOW_SITES];
+
+static bool stays_off(const struct ep_place *place)
+{
+	const struct ep_hook_site *site = ep_site_find(place->place);
+
+	return !site || site->kind != place->kind || ep_site_switch_is_off(site);
+}
+
+/* The `count` sites at `places` come back together. False: it is to be done site by site. */
+static bool open_and_return(struct ep_flip *flip, uint64_t page, size_t count)
+{
+	uint64_t start, end;
+	size_t found, changed;
+	bool has_header;
+
+	if (!ep_code_segment(places[0], &start, &end, &has_header) ||
+	    !ep_window_open_at(page < start ? start : page, at_most(page + PAGE, end), end, places,
+			       count, &found))
+		return false;
+	ep_window_spare(stays_off);
+	if (!ep_window_switch(flip, false, &changed))
+		return false;
+	ep_switches()->flips += changed;
+	return true;
+}
+
+/* Returns, or entries, of a page that are off as everything is. */
+static void return_page(struct ep_flip *flip, uint64_t page, bool returns)
+{
+	size_t count = ep_site_places(page, page + PAGE, places, EP_WINDOW_SITES), kept = 0;
+	bool done;
+
+	for (size_t i = 0; i < count && i < EP_WINDOW_SITES; i++) {
+		struct ep_hook_site *site = ep_site_find(places[i]);
+
+		if (!site->all || site->is_return != returns)
+			continue;
+		ep_site_set(site, EP_OFF_ALL, false);
+		places[kept++] = places[i];
+	}
+	done = kept && open_and_return(flip, page, kept);
+	/* Who switches off from outside may have done so meanwhile. */
+	for (size_t i = 0; i < kept; i++) {
+		struct ep_hook_site *site = ep_site_find(places[i]);
+
+		if (!done || ep_site_switch_is_off(site))
+			ep_site_switch_apply(flip, site);
+	}
+}
+
+/* Returns first. A page at a time: site by site each takes two system calls. */
 static void all_on(struct ep_flip *flip, void *unused)
 {
 	uint64_t count;
@@ -112,6 +169,9 @@ static void all_on(struct ep_flip *flip, void *unused)
 	for (unsigned turn = 0; turn < 2; turn++)
 		for (uint64_t i = 0; i < count; i++) {
 			if (!sites[i].all || sites[i].is_return == turn)
+				continue;
+			return_page(flip, sites[i].place & -PAGE, !turn);
+			if (!sites[i].all) /* but for one of more than a page can have */
 				continue;
 			ep_site_set(&sites[i], EP_OFF_ALL, false);
 			ep_site_switch_apply(flip, &sites[i]);
@@ -141,19 +201,49 @@ static void look_again(struct ep_flip *flip, const struct ep_place *list, size_t
 	}
 }
 
+/* All sites of a page from [start, end) that was looked at whole go into the table, so that it is
+ * not looked at whole again; where none goes off, nobody is to think that it was written to. */
+static void note_page(const struct ep_place *list, size_t count)
+{
+	bool any = !ep_everything_is_left(), all = true;
+
+	for (size_t i = 0; i < count && !any; i++)
+		any = !runs_seldom(&list[i]);
+	for (size_t i = 0; i < count && any; i++)
+		all &= ep_site_switch_enter(&list[i]) != NULL;
+	if (count && any && all)
+		ep_site_page_note(list[0].place);
+}
+
+/* What there is in a page, by what is known of it, or by all of its code. */
+static const struct ep_place *open_page(uint64_t start, uint64_t end, uint64_t last, size_t *count)
+{
+	const struct ep_place *list;
+	size_t known;
+
+	if (ep_site_page_is_known(start)) {
+		known = ep_site_places(start, end, places, EP_WINDOW_SITES);
+		return ep_window_open_at(start, end, last, places, known, count);
+	}
+	list = ep_window_open(start, end, last, count);
+	if (list)
+		note_page(list, *count);
+	return list;
+}
+
 /* All of it that lies in one page. False: it is to be done site by site. */
 static bool leave_page(struct ep_flip *flip, uint64_t start, uint64_t end, uint64_t last,
 		       struct ep_site_switch_sum *sum)
 {
 	size_t count, changed;
-	const struct ep_place *list = ep_window_open(start, end, last, &count);
+	const struct ep_place *list = open_page(start, end, last, &count);
 
 	if (list && ep_everything_is_left())
 		count = ep_window_spare(runs_seldom);
 	for (size_t i = 0; list && i < count; i++)
 		if (!ep_site_switch_note(&list[i], EP_OFF_ALL, true))
 			return false;
-	if (!list || !ep_window_off(flip, &changed))
+	if (!list || !ep_window_switch(flip, true, &changed))
 		return false;
 	ep_switches()->flips += changed;
 	sum->found += count;
@@ -162,22 +252,26 @@ static bool leave_page(struct ep_flip *flip, uint64_t start, uint64_t end, uint6
 	return true;
 }
 
-static uint64_t at_most(uint64_t value, uint64_t most)
-{
-	return value < most ? value : most;
-}
-
 static void leave_range(struct ep_flip *flip, const struct range *range, struct visit *it)
 {
-	for (uint64_t at = range->start, end; at < range->end; at = end) {
+	uint64_t at = range->start;
+
+	while (at < range->end) {
+		uint64_t end = at_most((at & -PAGE) + PAGE, range->end);
+		bool was_known = at == range->start && ep_site_page_is_known(at);
 		size_t before = it->sum.changed;
 
-		end = at_most((at & -PAGE) + PAGE, range->end);
 		if (!leave_page(flip, at, end, range->last, &it->sum))
 			ep_site_switch(flip, at, at_most(end + EP_SLED_CODE_SIZE, range->last),
 				       EP_OFF_ALL, true, &it->sum);
+		/* A hook ran in the first one: what is known of it may not be all. */
+		if (was_known && it->sum.changed == before) {
+			ep_site_page_forget(at);
+			continue;
+		}
 		it->pages++;
 		it->changed += it->sum.changed != before;
+		at = end;
 	}
 }
 

@@ -280,6 +280,22 @@ size_t ep_sites_of(const uint8_t *code, size_t size, size_t got, uint64_t addres
 	return count;
 }
 
+size_t ep_sites_at(const uint8_t *code, size_t got, uint64_t address, const uint64_t *places,
+		   size_t count, struct ep_place *out)
+{
+	struct reach reach = {0, UINT64_MAX};
+	size_t found = 0;
+
+	ep_module_range(address, &reach.start, &reach.end);
+	for (size_t i = 0; i < count; i++) {
+		size_t at = places[i] - address;
+
+		if (at + EP_SITE_CODE_SIZE <= got)
+			found += parse(code + at, got - at, places[i], &reach, &out[found]);
+	}
+	return found;
+}
+
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most)
 {
 	uint8_t code[PIECE + EP_SLED_CODE_SIZE];

@@ -39,6 +39,11 @@ size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t mo
 size_t ep_sites_of(const uint8_t *code, size_t size, size_t got, uint64_t address,
 		   struct ep_place *out, size_t most);
 
+/* The same of those that begin at `places`, `count` addresses in it, in order: what is a site there
+ * now. */
+size_t ep_sites_at(const uint8_t *code, size_t got, uint64_t address, const uint64_t *places,
+		   size_t count, struct ep_place *out);
+
 /* Modules came or went: code that led to no hook may do so now. */
 void ep_sites_look_again(void);
 

@@ -17,17 +17,28 @@ static bool is_off_outside(uint64_t place)
 	return ep_switched_from_outside(place) & EP_SWITCH_CONTROL;
 }
 
-struct ep_hook_site *ep_site_switch_note(const struct ep_place *place, enum ep_site_reason reason,
-					 bool off)
+struct ep_hook_site *ep_site_switch_enter(const struct ep_place *place)
 {
 	uint32_t pages = ep_site_pages();
 	struct ep_hook_site *site = ep_site_note(place);
 
-	if (!site)
-		return NULL;
-	if (ep_site_pages() != pages)
+	if (site && ep_site_pages() != pages)
 		ep_code_leave_out(place->place);
-	ep_site_set(site, reason, off);
+	return site;
+}
+
+bool ep_site_switch_is_off(const struct ep_hook_site *site)
+{
+	return ep_site_is_off(site, is_off_outside);
+}
+
+struct ep_hook_site *ep_site_switch_note(const struct ep_place *place, enum ep_site_reason reason,
+					 bool off)
+{
+	struct ep_hook_site *site = ep_site_switch_enter(place);
+
+	if (site)
+		ep_site_set(site, reason, off);
 	return site;
 }
 

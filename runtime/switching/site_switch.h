@@ -21,6 +21,12 @@ struct ep_site_switch_sum {
 void ep_site_switch(struct ep_flip *flip, uint64_t start, uint64_t end, enum ep_site_reason reason,
 		    bool off, struct ep_site_switch_sum *sum);
 
+/* The site is in the table, and has no reason for that; NULL: there is no room for it. */
+struct ep_hook_site *ep_site_switch_enter(const struct ep_place *place);
+
+/* Its reasons say that it is off, ours or those from outside. */
+bool ep_site_switch_is_off(const struct ep_hook_site *site);
+
 /* The two halves of it for one site: it has the reason or has it no more, in the table alone (NULL:
  * there is no room for it) … */
 struct ep_hook_site *ep_site_switch_note(const struct ep_place *place, enum ep_site_reason reason,

@@ -7,6 +7,7 @@
 #include "runtime/switching/everything.h"
 #include "runtime/switching/range.h"
 #include "runtime/switching/site_switch.h"
+#include "runtime/switching/site_table.h"
 #include "runtime/switching/switched.h"
 #include "runtime/switching/turn.h"
 
@@ -130,6 +131,7 @@ void ep_switches_forget(uint64_t start, uint64_t end)
 		return;
 	ep_turn_take();
 	ep_sites_look_again();
+	ep_site_pages_forget();
 	ep_site_forget(start, end);
 	ep_switched_forget(start, end);
 	ep_turn_end();
@@ -138,6 +140,7 @@ void ep_switches_forget(uint64_t start, uint64_t end)
 void ep_switches_look_again(void)
 {
 	ep_sites_look_again();
+	ep_site_pages_forget();
 	ep_everything_look_again();
 }
 

@@ -15,16 +15,31 @@ static struct {
 	struct ep_place places[EP_WINDOW_SITES];
 } window;
 
-const struct ep_place *ep_window_open(uint64_t start, uint64_t end, uint64_t last, size_t *count)
+static bool look(uint64_t start, uint64_t end, uint64_t last)
 {
 	window.start = start;
 	window.got = last - start < ROOM ? last - start : ROOM;
 	window.count = 0;
-	if (end - start > EP_WINDOW_SIZE || window.got < EP_SITE_CODE_SIZE ||
-	    !ep_memory_read(start, window.seen, window.got))
+	return end - start <= EP_WINDOW_SIZE && window.got >= EP_SITE_CODE_SIZE &&
+	       ep_memory_read(start, window.seen, window.got);
+}
+
+const struct ep_place *ep_window_open(uint64_t start, uint64_t end, uint64_t last, size_t *count)
+{
+	if (!look(start, end, last))
 		return NULL;
 	window.count = ep_sites_of(window.seen, end - start, window.got, start, window.places,
 				   EP_WINDOW_SITES);
+	*count = window.count;
+	return window.places;
+}
+
+const struct ep_place *ep_window_open_at(uint64_t start, uint64_t end, uint64_t last,
+					 const uint64_t *places, size_t known, size_t *count)
+{
+	if (known > EP_WINDOW_SITES || !look(start, end, last))
+		return NULL;
+	window.count = ep_sites_at(window.seen, window.got, start, places, known, window.places);
 	*count = window.count;
 	return window.places;
 }
@@ -40,8 +55,8 @@ size_t ep_window_spare(bool (*spares)(const struct ep_place *place))
 	return kept;
 }
 
-/* The bytes from the first that is changed to the last one; how many sites were on. */
-static size_t change(size_t *first, size_t *last)
+/* The bytes from the first that is changed to the last one; how many sites there are of. */
+static size_t change(bool off, size_t *first, size_t *last)
 {
 	size_t changed = 0;
 
@@ -49,9 +64,9 @@ static size_t change(size_t *first, size_t *last)
 		const struct ep_place *place = &window.places[i];
 		size_t at = place->place - window.start;
 
-		if (place->is_off)
+		if (place->is_off == off)
 			continue;
-		window.code[at] = ep_site_byte(place->kind, true);
+		window.code[at] = ep_site_byte(place->kind, off);
 		*first = changed ? *first : at;
 		*last = at;
 		changed++;
@@ -59,14 +74,24 @@ static size_t change(size_t *first, size_t *last)
 	return changed;
 }
 
-bool ep_window_off(struct ep_flip *flip, size_t *changed)
+static bool is_all(bool off)
+{
+	for (size_t i = 0; i < window.count; i++)
+		if (window.places[i].is_off != off)
+			return false;
+	return true;
+}
+
+bool ep_window_switch(struct ep_flip *flip, bool off, size_t *changed)
 {
 	size_t first = 0, last = 0;
 
+	*changed = 0;
+	if (is_all(off))
+		return true;
 	if (!ep_memory_read(window.start, window.code, window.got) ||
 	    !ep_bytes_equal(window.code, window.seen, window.got))
 		return false;
-	*changed = change(&first, &last);
-	return !*changed ||
-	       ep_flip_write_all(flip, window.start + first, window.code + first, last - first + 1);
+	*changed = change(off, &first, &last);
+	return ep_flip_write_all(flip, window.start + first, window.code + first, last - first + 1);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * window.h: a page of code whose hooks go off all at once: one by one each takes two system calls.
- * The page is read again just before it is written back: where somebody has changed it meanwhile, a
- * debugger or a uprobe, nothing is written, and its sites are to be switched one by one (flip.h).
- * One user at a time; signal safe.
+ * window.h: a page of code whose hooks go off, or come back, all at once: one by one each takes two
+ * system calls. The page is read again just before it is written back: where somebody has changed
+ * it meanwhile, a debugger or a uprobe, nothing is written, and its sites are to be switched one by
+ * one (flip.h). One user at a time; signal safe.
  */
 #ifndef EPITAPH_WINDOW_H
 #define EPITAPH_WINDOW_H
@@ -22,10 +22,15 @@
  * `last`. The list is valid until the next call; NULL: it cannot be read. */
 const struct ep_place *ep_window_open(uint64_t start, uint64_t end, uint64_t last, size_t *count);
 
+/* The same, of those only that begin at `places`, `known` addresses in [start, end), in order. */
+const struct ep_place *ep_window_open_at(uint64_t start, uint64_t end, uint64_t last,
+					 const uint64_t *places, size_t known, size_t *count);
+
 /* Those of them that `spares` are none of the list from now on; how many are left. */
 size_t ep_window_spare(bool (*spares)(const struct ep_place *place));
 
-/* All of those become what is off; *changed: how many were on. False: nothing was written. */
-bool ep_window_off(struct ep_flip *flip, size_t *changed);
+/* All of those go off, or come back; *changed: of how many the code did. False: nothing was
+ * written. */
+bool ep_window_switch(struct ep_flip *flip, bool off, size_t *changed);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_window.c: a page of code whose hooks go off at once, and others that change it meanwhile.
- * Of what Intel's manual calls them: e8 call rel32, a9 test $imm32, e9 jmp rel32, c3 ret, cc int3.
+/* check_window.c: a page of code whose hooks go off or come back at once, and others that change it
+ * meanwhile. Of what Intel's manual calls them: e8 call rel32, a9 test $imm32, e9 jmp rel32, c3
+ * ret, cc int3.
  */
 /* plain only: it calls the runtime alone, which is never sanitized. */
 #include <string.h>
@@ -79,23 +80,28 @@ static const struct ep_place *open_page(size_t expected)
 }
 
 struct off {
-	bool done;
+	bool off, done;
 	size_t changed;
 };
 
-static void go_off(struct ep_flip *flip, void *argument)
+static void go(struct ep_flip *flip, void *argument)
 {
 	struct off *off = argument;
 
-	off->done = ep_window_off(flip, &off->changed);
+	off->done = ep_window_switch(flip, off->off, &off->changed);
+}
+
+static struct off run(bool is_off)
+{
+	struct off off = {.off = is_off};
+
+	ck_assert(ep_flip_run(go, &off));
+	return off;
 }
 
 static struct off run_off(void)
 {
-	struct off off = {.done = false};
-
-	ck_assert(ep_flip_run(go_off, &off));
-	return off;
+	return run(true);
 }
 
 static void ck_assert_only(const size_t *places, const uint8_t *bytes, size_t count)
@@ -173,6 +179,46 @@ START_TEST(nothing_is_written_where_all_is_off)
 }
 END_TEST
 
+START_TEST(those_that_are_off_come_back)
+{
+	struct off on;
+
+	compile();
+	before[200] = 0xe8;
+	open_page(5);
+	on = run(false);
+	ck_assert(on.done);
+	ck_assert_uint_eq(on.changed, 1);
+	ck_assert_mem_eq(code, before, sizeof(before));
+}
+END_TEST
+
+/* Of what was known of the page: a breakpoint lies on one of it by now, and one has gone. */
+START_TEST(of_known_places_only_those_that_are_still_sites_change)
+{
+	const uint64_t known[] = {address(0), address(50), address(100), address(PAGE - 1)};
+	static const size_t places[] = {0, PAGE - 1};
+	static const uint8_t bytes[] = {0xa9, 0xa9};
+	const struct ep_place *list;
+	struct off off;
+	size_t count;
+
+	compile();
+	meanwhile(100, 0xcc);
+	list = ep_window_open_at(address(0), address(PAGE), address(sizeof(before)), known, 4,
+				 &count);
+	ck_assert_ptr_nonnull(list);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(list[1].place, address(PAGE - 1));
+	off = run_off();
+	ck_assert(off.done);
+	ck_assert_uint_eq(off.changed, 2);
+	ck_assert_only(places, bytes, 2);
+	ck_assert_ptr_null(ep_window_open_at(address(0), address(PAGE), address(sizeof(before)),
+					     known, EP_WINDOW_SITES + 1, &count));
+}
+END_TEST
+
 /* A site that its segment cuts off is none, nor is what cannot be read. */
 START_TEST(code_ends_where_it_ends)
 {
@@ -200,6 +246,8 @@ int main(void)
 	tcase_add_loop_test(tcase, what_somebody_changes_meanwhile_stays, 0, 4);
 	tcase_add_test(tcase, a_breakpoint_that_was_there_is_no_site_and_stays);
 	tcase_add_test(tcase, nothing_is_written_where_all_is_off);
+	tcase_add_test(tcase, those_that_are_off_come_back);
+	tcase_add_test(tcase, of_known_places_only_those_that_are_still_sites_change);
 	tcase_add_test(tcase, code_ends_where_it_ends);
 	suite_add_tcase(suite, tcase);
 	return ep_test_main(suite);
