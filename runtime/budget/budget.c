@@ -19,6 +19,7 @@
 #include "runtime/budget/cost.h"
 #include "runtime/budget/keep.h"
 #include "runtime/budget/probation.h"
+#include "runtime/budget/spender.h"
 #include "runtime/facts/clock.h"
 #include "runtime/kernel/sched.h"
 #include "runtime/kernel/sched_cost.h"
@@ -59,7 +60,6 @@
 #define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
 #define LATE        (100 * MS) /* of the program's time */
 #define SURE        (400 * US) /* of cost, before a choice for little */
-#define ASIDE       (30 * US)  /* a thread for the moment */
 #define LEFT        10         /* seconds */
 #define IN_VAIN     (250 * MS) /* after nothing was found that could go off */
 #define SECOND      (1000 * MS)
@@ -70,8 +70,7 @@
 #define AT_ONCE    8    /* functions that go off at one boundary … */
 #define MANY       256  /* … of a queue of more than as many EP_SWITCH_MANY do */
 #define HEARD_MOST 2048 /* of children's, at a fork: all of them */
-#define THREADS    8192
-#define WIDE       768 /* functions: hooks of more are as dear, as far as is known */
+#define WIDE       768  /* functions: hooks of more are as dear, as far as is known */
 
 /* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
  * that are off leave larger code: 1.5 to 2 points of measured programs. */
@@ -88,18 +87,6 @@
 #define LEFT_LOOKS 100
 #define LEFT_MOST  64
 #define FORGIVEN   4
-
-/* By a thread's place in the table of threads; only that thread writes. */
-static struct thread {
-	uint32_t serial; /* whose: places are given again */
-	uint16_t generation;
-	bool looked;
-	uint64_t records; /* since its last look */
-	uint64_t clock;   /* TSC cycles of reading the clock since then */
-	uint64_t marks;   /* … of marks */
-	uint64_t spared;  /* … that marks would have cost which were left out */
-	uint64_t cpu;     /* ns of its CPU time at its last look */
-} threads[THREADS];
 
 static uint64_t return_look; /* TSC, when all is off */
 static uint64_t busy;        /* TSC since when, 0: nobody is at it */
@@ -147,28 +134,14 @@ static struct ep_probation probation;
 
 /* ---- what it costs ---- */
 
-static struct thread *thread_of(const struct ep_tls *tls)
-{
-	uint64_t index = ((uint64_t)tls->thread - ep_truth.threads) / sizeof(struct ep_thread);
-	uint16_t generation = (uint16_t)epitaph_root.generation;
-	struct thread *thread;
-
-	if (!tls->thread || index >= THREADS)
-		return NULL;
-	thread = &threads[index];
-	if (thread->serial != tls->thread->serial || thread->generation != generation)
-		*thread = (struct thread){.serial = tls->thread->serial, .generation = generation};
-	return thread;
-}
-
 /* Before its CPU time is known. */
-static uint64_t cost_about(const struct thread *thread)
+static uint64_t cost_about(const struct ep_spender *thread)
 {
 	return thread->clock + thread->marks + thread->records * ledger.hook1000 / 1000;
 }
 
 /* What its hooks cost, that had `cpu` cycles. */
-static uint64_t hooks_cost(const struct thread *thread, uint64_t cpu)
+static uint64_t hooks_cost(const struct ep_spender *thread, uint64_t cpu)
 {
 	uint64_t rest = cpu > thread->clock ? cpu - thread->clock : 0;
 	uint64_t hook1000 = ep_cost_hook1000(rest, thread->records, ledger.functions,
@@ -179,7 +152,7 @@ static uint64_t hooks_cost(const struct thread *thread, uint64_t cpu)
 }
 
 /* Scheduling clocks are the kernel's: a system call, 0.2 us. */
-static uint64_t cpu_cycles(struct thread *thread)
+static uint64_t cpu_cycles(struct ep_spender *thread)
 {
 	uint64_t cpu = ep_clock_read(CLOCK_THREAD_CPUTIME_ID), since = cpu - thread->cpu;
 
@@ -349,7 +322,7 @@ static uint64_t enter(uint64_t cpu, uint64_t cost, uint64_t clock, uint64_t tsc)
 	return work;
 }
 
-static void account(struct thread *thread, uint64_t tsc)
+static void account(struct ep_spender *thread, uint64_t tsc)
 {
 	uint64_t cpu = cpu_cycles(thread);
 	uint64_t cost = hooks_cost(thread, cpu) + thread->clock + thread->marks;
@@ -359,6 +332,24 @@ static void account(struct thread *thread, uint64_t tsc)
 	thread->marks = thread->spared = 0;
 	thread->records = thread->clock = 0;
 	thread->looked = true;
+}
+
+/* ---- our own work ---- */
+
+/* The calling thread's, and that of the threads which change code in its place (flip.h). */
+static uint64_t own_clock(void)
+{
+	return ep_clock_read(CLOCK_THREAD_CPUTIME_ID) + ep_flip_aside();
+}
+
+/* Into both accounts; TSC cycles. */
+static uint64_t spend_own(uint64_t ns)
+{
+	uint64_t took = ep_clock_cycles(ns);
+
+	ledger.own += took;
+	ledger.work.balance -= (int64_t)took;
+	return took;
 }
 
 /* ---- who goes off ---- */
@@ -428,12 +419,10 @@ static void choose(const struct ep_tls *tls, uint64_t tsc)
 		ep_choice_sort(ledger.queue, ledger.queued);
 }
 
-/* All at once: the way to the code is what costs most. In a process of more threads another one
- * goes it (flip.h), whose time is not ours. */
+/* All at once: the way to the code is what costs most. */
 static void switch_some(struct ep_switch_order *orders, unsigned count, bool off)
 {
 	ep_switch_functions(orders, count, EP_SWITCH_BUDGET, off);
-	ledger.own += ep_clock_cycles(ASIDE);
 	ledger.changed = ep_tsc();
 }
 
@@ -537,11 +526,11 @@ static bool costs_too_much(uint64_t tsc)
 }
 
 /* What the last step spared, and what the next one has to spend: an account that is as at the
- * start. */
-static void begin_anew(uint64_t tsc)
+ * start, but for what of our own work it `took` to get there, TSC cycles. */
+static void begin_anew(uint64_t took, uint64_t tsc)
 {
 	ledger.account.balance = ledger.debt.balance = 0;
-	ledger.work.balance = ledger.work.most;
+	ledger.work.balance = ledger.work.most - (int64_t)took;
 	ledger.late_cost = ledger.late_work = ledger.share = 0;
 	ledger.window_cost = ledger.window_work = 0;
 	ledger.settled = 0;
@@ -558,7 +547,7 @@ static void begin_anew(uint64_t tsc)
 static void note_left(void)
 {
 	uint64_t now = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
-	uint64_t least = (OWN_CREDIT + DEBT) * MILLION / ep_settings.budget;
+	uint64_t least = ep_cost_paid_by(OWN_CREDIT + DEBT, ep_settings.budget);
 
 	if (!ledger.returned || now - ledger.returned > FORGIVEN * ledger.left_for)
 		ledger.left_for = least;
@@ -589,7 +578,7 @@ static void act(const struct ep_tls *tls, uint64_t tsc)
 		begin_trial(tsc);
 }
 
-static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t tsc)
+static void work(struct ep_tls *tls, struct ep_spender *thread, bool look, uint64_t tsc)
 {
 	uint64_t begin, took;
 	bool is_hopeless;
@@ -604,7 +593,7 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 	is_hopeless = ledger.debt.balance < -(int64_t)ep_clock_cycles(DEBT) &&
 		      (ledger.work.balance <= 0 || ep_switches_full());
 	if (is_hopeless && ep_everything_leave()) {
-		begin_anew(tsc);
+		begin_anew(0, tsc);
 		note_left();
 		/* If no hook is left, the drain asks: now, unless there is one. */
 		ep_sched_look(UINT64_MAX - 1, EP_SCHED_BLOCK);
@@ -612,11 +601,9 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 	}
 	if (!is_due(look, tsc))
 		return;
-	begin = ep_clock_read(CLOCK_THREAD_CPUTIME_ID);
+	begin = own_clock();
 	act(tls, tsc);
-	took = ep_clock_cycles(ep_clock_read(CLOCK_THREAD_CPUTIME_ID) - begin);
-	ledger.own += took;
-	ledger.work.balance -= (int64_t)took;
+	took = spend_own(own_clock() - begin);
 	if (ledger.quiet < tsc + took * SETTLE)
 		ledger.quiet = tsc + took * SETTLE;
 }
@@ -634,7 +621,7 @@ static bool begin_work(uint64_t tsc)
 
 void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 {
-	struct thread *thread = thread_of(tls);
+	struct ep_spender *thread = ep_spender_of(tls);
 	const struct ep_block *block;
 	bool look;
 
@@ -661,7 +648,20 @@ static void try_again(uint64_t tsc)
 		begin_trial(tsc);
 }
 
-/* What it costs to put all hooks back is told, and no reason to take them away again. */
+/* What it took since that hooks go off as they run: all is off for longer, until the budget allows
+ * for that, too. */
+static void spend_visits(uint64_t tsc)
+{
+	uint64_t spent = ep_everything_spent(), took = ep_clock_cycles(spent);
+
+	if (!spent)
+		return;
+	ledger.returns += ep_cost_paid_by(spent, ep_settings.budget);
+	publish(took, 0, took, tsc);
+}
+
+/* What it costs to put all hooks back is told, and a part of what our own work may have from then
+ * on. */
 void ep_budget_visit(void)
 {
 	uint64_t tsc = ep_tsc(), begin, took;
@@ -670,11 +670,12 @@ void ep_budget_visit(void)
 	    !ep_everything_is_left() || !begin_work(tsc))
 		return;
 	__atomic_store_n(&return_look, tsc + ledger.second / LEFT_LOOKS, __ATOMIC_RELAXED);
-	begin = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
-	if (begin >= ledger.returns && ep_everything_return()) {
-		begin_anew(ep_tsc());
+	spend_visits(tsc);
+	begin = own_clock();
+	if (ep_clock_read(CLOCK_PROCESS_CPUTIME_ID) >= ledger.returns && ep_everything_return()) {
+		took = ep_clock_cycles(own_clock() - begin);
+		begin_anew(took, ep_tsc());
 		ledger.returned = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
-		took = ep_clock_cycles(ledger.returned - begin);
 		publish(took, 0, took, ep_tsc());
 	}
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
@@ -684,7 +685,7 @@ void ep_budget_visit(void)
  * other. One that forks tries again at its forks, as its children say what they run. */
 void ep_budget_tick(void)
 {
-	uint64_t tsc = ep_tsc(), cpu;
+	uint64_t tsc = ep_tsc(), cpu, aside;
 	bool any = probation.off || probation.trials, still = ledger.spent == ledger.ticked;
 	bool quiet = still || tsc - ledger.spent >= ep_clock_cycles(QUIET);
 
@@ -700,13 +701,15 @@ void ep_budget_tick(void)
 		ledger.tick_cpu = cpu;
 		ledger.trial_again = tsc;
 	}
+	aside = ep_flip_aside(); /* what the drain takes itself is told as its own (sched_cost.h) */
 	try_again(tsc);
+	spend_own(ep_flip_aside() - aside);
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
 void ep_budget_mark(struct ep_tls *tls, uint64_t ns, unsigned spared)
 {
-	struct thread *thread = thread_of(tls);
+	struct ep_spender *thread = ep_spender_of(tls);
 	struct ep_switches *head = ep_switches();
 	uint64_t tsc;
 
@@ -745,7 +748,7 @@ static bool hear(uint64_t tsc)
 
 void ep_budget_before_fork(void)
 {
-	uint64_t tsc = ep_tsc(), begun = probation.begin;
+	uint64_t tsc = ep_tsc(), begun = probation.begin, begin;
 	unsigned turns = 0;
 
 	if (!ep_switches() || !ep_settings.budget || !ep_flip_possible() || !ep_inherits_nothing())
@@ -754,10 +757,12 @@ void ep_budget_before_fork(void)
 	if (!begin_work(tsc))
 		return;
 	ledger.forked = tsc;
+	begin = own_clock();
 	while (turns < HEARD_MOST / AT_ONCE && hear(tsc))
 		turns++;
 	if (!turns)
 		try_again(tsc);
+	spend_own(own_clock() - begin);
 	/* Its children try it, too: they may all end before a trial of theirs is over. */
 	for (unsigned i = 0; probation.begin != begun && i < probation.trials; i++)
 		ep_family_forget(EP_FAMILY_BUDGET, probation.address[i]);

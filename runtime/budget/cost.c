@@ -59,6 +59,11 @@ uint64_t ep_cost_work(uint64_t cpu, uint64_t cost)
 	return cost < cpu / 4 * 3 ? cpu - cost : cpu / 4;
 }
 
+uint64_t ep_cost_paid_by(uint64_t cost, uint32_t share)
+{
+	return cost * MILLION / share;
+}
+
 uint64_t ep_cost_excess(uint64_t calls, uint32_t has, uint32_t wants)
 {
 	return has > wants ? calls - calls * wants / has : 0;

@@ -40,6 +40,9 @@ uint32_t ep_cost_share(uint64_t cost, uint64_t work);
  * have had nearly all, at least a quarter. */
 uint64_t ep_cost_work(uint64_t cpu, uint64_t cost);
 
+/* The work of which `share` parts per million are worth `cost`. */
+uint64_t ep_cost_paid_by(uint64_t cost, uint32_t share);
+
 /* How many of `calls` must go for a share of `has` to become `wants`. */
 uint64_t ep_cost_excess(uint64_t calls, uint32_t has, uint32_t wants);
 

@@ -2,11 +2,14 @@
 /* everything.c: a gate that says so, and pages of code that follow as their hooks run. */
 #include "runtime/switching/everything.h"
 
+#include <time.h>
+
 #include "runtime/arena/arena.h"
 #include "runtime/arena/inherit.h"
 #include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
 #include "runtime/lib/text.h"
+#include "runtime/lib/vdso.h"
 #include "runtime/sled_code.h"
 #include "runtime/switching/family.h"
 #include "runtime/switching/function.h"
@@ -343,8 +346,16 @@ static struct range pages_of(uint64_t from, uint64_t to)
  * most: ever more, while half of them have hooks that run often. Of who has the turn. */
 static unsigned ahead;
 
+static uint64_t spent;
+
+uint64_t ep_everything_spent(void)
+{
+	return __atomic_exchange_n(&spent, 0, __ATOMIC_RELAXED);
+}
+
 static void find_and_visit(uint64_t address, uint64_t function)
 {
+	uint64_t begin = ep_clock_read(CLOCK_THREAD_CPUTIME_ID), aside = ep_flip_aside();
 	struct visit it = {.of_hook = pages_of(address - EP_SLED_CODE_SIZE, address)};
 
 	if (ep_everything_is_left())
@@ -356,7 +367,10 @@ static void find_and_visit(uint64_t address, uint64_t function)
 	make_visit(&it, address);
 	ahead = it.changed * 2 < it.pages ? ahead / 2 : ahead < AHEAD_MOST ? ahead * 2 + 1 : ahead;
 	ep_site_switch_publish();
+	aside = ep_flip_aside() - aside;
 	ep_turn_end();
+	__atomic_fetch_add(&spent, ep_clock_read(CLOCK_THREAD_CPUTIME_ID) - begin + aside,
+			   __ATOMIC_RELAXED);
 	if (it.sum.changed)
 		ep_family_tell(EP_FAMILY_VISITED, function, 0);
 }

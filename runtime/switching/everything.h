@@ -34,6 +34,9 @@ bool ep_everything_is_off(void);
  */
 void ep_everything_visit(uint64_t address, uint64_t function);
 
+/* ns of CPU time that this took, for hooks to go off, since it was asked last. */
+uint64_t ep_everything_spent(void);
+
 /* Before a fork: what children visited while everything is off goes off here, so that those to
  * come inherit it. Up to some 100 us, when there are news. */
 void ep_everything_before_fork(void);

@@ -46,6 +46,14 @@ START_TEST(a_process_that_waits_may_take_what_the_machine_can_spare)
 }
 END_TEST
 
+START_TEST(what_was_spent_is_worth_the_work_that_allows_for_it)
+{
+	ck_assert_uint_eq(ep_cost_paid_by(90000000, SHARE), 1800000000);
+	ck_assert_uint_eq(ep_cost_paid_by(90000000, 1000), 90000000000);
+	ck_assert_uint_eq(ep_cost_paid_by(0, SHARE), 0);
+}
+END_TEST
+
 START_TEST(a_share_is_of_the_programs_own_work)
 {
 	ck_assert_uint_eq(ep_cost_share(5, 100), 50000);
@@ -113,6 +121,7 @@ int main(void)
 	tcase_add_test(one, an_account_earns_its_share_of_the_work);
 	tcase_add_test(one, a_quiet_hour_pays_for_no_long_storm);
 	tcase_add_test(one, a_process_that_waits_may_take_what_the_machine_can_spare);
+	tcase_add_test(one, what_was_spent_is_worth_the_work_that_allows_for_it);
 	tcase_add_test(one, a_share_is_of_the_programs_own_work);
 	tcase_add_test(one, a_cost_that_is_guessed_too_high_leaves_a_quarter_of_the_time);
 	tcase_add_test(one, what_goes_leaves_the_share_that_is_wanted);
