@@ -8,6 +8,7 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/lib/files.h"
+#include "runtime/lib/text.h"
 
 #define PIECE         64   /* entries of the table that are read at once */
 #define HEADERS       8    /* program headers that are read at once */
@@ -22,6 +23,7 @@ struct table {
 	uint32_t count;                /* 0: there is none */
 	uint64_t code_start, code_end; /* of the segment that holds the address */
 	bool has_header;               /* the module's, in that segment */
+	uint64_t load_tsc;             /* the module's */
 };
 
 /* An entry: where a function begins, and its description, both relative to the header. */
@@ -143,6 +145,7 @@ static bool table_of(const struct ep_module *module, uint64_t address, struct ta
 	if (!read_headers_of(module, address, out))
 		return false;
 	read_table(out);
+	out->load_tsc = module->load_tsc;
 	remember(module, out);
 	return true;
 }
@@ -297,27 +300,83 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 
 /* ---- together ---- */
 
+/* A piece of the table: who asks for one function asks for its neighbours next. */
+struct piece {
+	uint64_t first, load_tsc; /* the table's */
+	uint32_t low, count;
+	struct entry entries[PIECE + 1];
+};
+
+/* What was read last; `turn` as above. */
+static struct {
+	uint32_t turn;
+	struct piece piece;
+} last_piece;
+
+static bool recall_piece(const struct table *table, int64_t wanted, struct piece *out)
+{
+	uint32_t turn = __atomic_load_n(&last_piece.turn, __ATOMIC_ACQUIRE);
+
+	if (turn % 2 || last_piece.piece.first != table->first)
+		return false;
+	ep_bytes_copy(out, &last_piece.piece, sizeof(*out));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return turn == __atomic_load_n(&last_piece.turn, __ATOMIC_RELAXED) && out->count &&
+	       out->first == table->first && out->load_tsc == table->load_tsc &&
+	       out->entries[0].start <= wanted &&
+	       (out->entries[out->count - 1].start > wanted ||
+		out->low + out->count == table->count);
+}
+
+static void remember_piece(const struct piece *piece)
+{
+	uint32_t turn = __atomic_load_n(&last_piece.turn, __ATOMIC_RELAXED) & ~1u;
+
+	if (!__atomic_compare_exchange_n(&last_piece.turn, &turn, turn + 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return;
+	ep_bytes_copy(&last_piece.piece, piece, sizeof(*piece));
+	__atomic_store_n(&last_piece.turn, turn + 2, __ATOMIC_RELEASE);
+}
+
+/* The piece that holds the last entry at or below `wanted`. */
+static bool read_piece(const struct table *table, int64_t wanted, struct piece *out)
+{
+	uint32_t low = 0, high = table->count;
+
+	if (recall_piece(table, wanted, out))
+		return true;
+	if (!narrow(table, wanted, &low, &high))
+		return false;
+	out->first = table->first;
+	out->load_tsc = table->load_tsc;
+	out->low = low;
+	out->count = high - low + (high < table->count);
+	if (!read_entries(table, low, out->count, out->entries))
+		return false;
+	remember_piece(out);
+	return true;
+}
+
 /* The table's last entry at or below `wanted`, and where the next one's function begins; false:
  * none begins there or before. */
 static bool find_entry(const struct table *table, int64_t wanted, struct entry *out, uint64_t *next)
 {
-	struct entry entries[PIECE + 1];
-	uint32_t low = 0, high = table->count, count, i = 0;
+	struct piece piece;
+	const struct entry *entries = piece.entries;
+	uint32_t i = 0;
 
 	*next = table->code_end;
-	if (!narrow(table, wanted, &low, &high))
-		return false;
-	count = high - low + (high < table->count);
-	if (!read_entries(table, low, count, entries))
+	if (!read_piece(table, wanted, &piece))
 		return false;
 	if (entries[0].start > wanted) {
 		*next = at_most(table->header + (uint64_t)(int64_t)entries[0].start, *next);
 		return false;
 	}
-	while (i + 1 < count && entries[i + 1].start <= wanted)
+	while (i + 1 < piece.count && entries[i + 1].start <= wanted)
 		i++;
 	*out = entries[i];
-	if (i + 1 < count)
+	if (i + 1 < piece.count)
 		*next = at_most(table->header + (uint64_t)(int64_t)entries[i + 1].start, *next);
 	return true;
 }

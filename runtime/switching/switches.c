@@ -46,7 +46,7 @@ static bool prepare(struct switch_work *it, uint64_t address)
 	it->function = function;
 	return function && !(function->reasons & it->reason) != !it->off &&
 	       !(it->reason == EP_SWITCH_BUDGET && it->off &&
-		 ep_switched_reasons(it->start) & EP_SWITCH_KEPT);
+		 (function->reasons | ep_switched_from_outside(it->start)) & EP_SWITCH_KEPT);
 }
 
 /* Of who has the turn; a work without a function has nothing to do. */
