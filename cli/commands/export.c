@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/export_folder.h"
 #include "cli/commands/export_names.h"
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
@@ -17,11 +16,14 @@
 #include "cli/common/progress.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
+#include "cli/common/zstd.h"
 #include "coredump/files/output.h"
+#include "coredump/files/output_folder.h"
 #include "coredump/util/alloc.h"
 #include "decoder/export/export.h"
 #include "decoder/export/flame/flame.h"
 #include "decoder/export/funtrace_export.h"
+#include "decoder/export/tables/tables.h"
 #include "decoder/export/viztracer.h"
 #include "decoder/report/death/death.h"
 #include "decoder/report/print/print.h"
@@ -171,13 +173,67 @@ static int write_aside(struct export *export, uint64_t *shown, struct ep_err *er
 	return rc;
 }
 
+/* ---- tables, in a folder ---- */
+
+enum pack { PACK_PLAIN, PACK_GZIP, PACK_ZSTD };
+
+struct place {
+	struct ep_output_folder folder;
+	enum pack pack;
+};
+
+static int open_packed(FILE **out, int fd, enum pack pack, struct ep_err *err)
+{
+	if (pack == PACK_ZSTD)
+		return ep_zstd_open(out, fd, err);
+	if (pack == PACK_GZIP) {
+		*out = ep_gzip_open(fd);
+	} else {
+		fd = dup(fd);
+		*out = fd < 0 ? NULL : fdopen(fd, "w");
+		if (!*out && fd >= 0)
+			close(fd);
+	}
+	return *out ? EP_OK : ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+}
+
+static int place_open(void *context, const char *name, bool plain, FILE **out, struct ep_err *err)
+{
+	struct place *place = context;
+	int fd, rc = ep_output_folder_add(&place->folder, name, &fd, err);
+
+	return rc ? rc : open_packed(out, fd, plain ? PACK_PLAIN : place->pack, err);
+}
+
+/* `path` appears whole or not at all, and not when *shown is 0; `replace`: in the place of tables
+ * that are there. EP_OK, or the error, with the name. */
+static int export_folder(const char *path, bool replace, enum pack pack,
+			 const struct ep_export *export, uint64_t *shown, struct ep_err *err)
+{
+	static const char *const suffixes[] = {
+		[PACK_PLAIN] = "", [PACK_GZIP] = ".gz", [PACK_ZSTD] = ".zst"};
+	static struct place place; /* a signal may look at it */
+	const struct ep_tables_place tables = {
+		.context = &place, .suffix = suffixes[pack], .open = place_open};
+	int rc = ep_output_folder_open(&place.folder, path, replace, ep_tables_is_file, err);
+
+	if (rc)
+		return rc;
+	place.pack = pack;
+	rc = ep_tables_write(&tables, export, shown, err);
+	if (rc == EP_OK && *shown)
+		return ep_output_folder_commit(&place.folder, err);
+	if (rc)
+		ep_err_prefix(err, "%s", path);
+	ep_output_folder_abandon(&place.folder);
+	return rc;
+}
+
 static int write_tables(struct export *export, uint64_t *shown, struct ep_err *err)
 {
-	enum ep_export_pack pack = export->zstd   ? EP_EXPORT_ZSTD
-				   : export->gzip ? EP_EXPORT_GZIP
-						  : EP_EXPORT_PLAIN;
+	enum pack pack = export->zstd ? PACK_ZSTD : export->gzip ? PACK_GZIP : PACK_PLAIN;
 
-	return ep_export_folder(export->path, export->overwrite, pack, &export->what, shown, err);
+	return export_folder(export->path, export->overwrite, pack, &export->what, shown, err);
 }
 
 static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *err)

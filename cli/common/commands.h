@@ -22,7 +22,6 @@ extern const struct ep_command ep_command_count_merge;
 extern const struct ep_command ep_command_count_diff;
 extern const struct ep_command ep_command_calibrate;
 extern const struct ep_command ep_command_exclude;
-extern const struct ep_command ep_command_strip_hooks;
 extern const struct ep_command ep_command_budget_check;
 extern const struct ep_command ep_command_budget_run;
 extern const struct ep_command ep_command_run;

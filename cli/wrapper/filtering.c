@@ -75,15 +75,16 @@ static void refuse_intel(const struct ep_tracing *tracing)
 {
 	if (tracing->command.intel && tracing->family == EP_FAMILY_CLANG)
 		ep_die("hooks can't be taken out with clang's -masm=intel: only its own assembler "
-		       "reads it; build without, or use epitaph strip-hooks on what is linked");
+		       "reads it; build without, or switch functions off while it runs "
+		       "(epitaph_untrace)");
 }
 
 static void refuse_lto(const struct ep_tracing *tracing)
 {
 	if (tracing->command.lto && tracing->family == EP_FAMILY_CLANG)
 		ep_die("hooks can't be taken out with clang's -flto: the linker makes the code, "
-		       "and no assembly that could be filtered; build without -flto, or use "
-		       "epitaph strip-hooks on what is linked");
+		       "and no assembly that could be filtered; build without -flto, or switch "
+		       "functions off while it runs (epitaph_untrace)");
 }
 
 /* What the compiler answers to -print-prog-name=as with the user's -B, and with ours before
@@ -131,8 +132,8 @@ bool ep_filtering_works(const struct ep_tracing *tracing)
 static void find_real(const struct ep_tracing *tracing, char line[PATH_MAX])
 {
 	if (!ask_real(tracing, line))
-		ep_die("%s always runs %s: no filter can stand before it; epitaph strip-hooks "
-		       "works on what is linked",
+		ep_die("%s always runs %s: no filter can stand before it; switch functions "
+		       "off while it runs (epitaph_untrace)",
 		       tracing->compiler->list[0], line);
 }
 

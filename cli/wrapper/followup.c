@@ -184,25 +184,28 @@ static void run_assembly(const struct ep_tracing *tracing, const struct ep_words
 
 /* ---- names of no function ---- */
 
-/* epitaph strip-hooks --check knows; what it says is a warning, and no reason for a link to
+/* epitaph exclude --check knows; what it says is a warning, and no reason for a link to
  * fail. */
 static void check_names(const struct ep_tracing *tracing)
 {
 	const struct ep_words *filter = &tracing->options.filter;
 	const char *output = tracing->command.output;
 	struct ep_words words = {0};
+	bool lists = false;
 	int status;
 	pid_t pid;
 
 	ep_words_add(&words, tracing->kit.epitaph);
-	ep_words_add(&words, "strip-hooks");
-	ep_words_add(&words, "--check");
-	for (size_t i = 0; i < filter->count; i++)
-		if (strstr(filter->list[i], "-trace="))
-			ep_words_addf(&words, "--%s", filter->list[i] + strlen("--epitaph-"));
+	ep_words_add(&words, "exclude");
+	ep_words_addf(&words, "--check=%s", output ? output : "a.out");
 	ep_words_add(&words, "--");
-	ep_words_add(&words, output ? output : "a.out");
-	if (!posix_spawn(&pid, words.list[0], NULL, NULL, words.list, environ))
+	for (size_t i = 0; i < filter->count; i++) {
+		if (!strstr(filter->list[i], "-trace="))
+			continue;
+		ep_words_add(&words, strchr(filter->list[i], '=') + 1);
+		lists = true;
+	}
+	if (lists && !posix_spawn(&pid, words.list[0], NULL, NULL, words.list, environ))
 		waitpid(pid, &status, 0);
 }
 

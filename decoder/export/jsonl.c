@@ -7,65 +7,77 @@
  */
 #include "decoder/export/export.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "coredump/util/alloc.h"
 #include "decoder/export/flags.h"
+#include "decoder/export/replay.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/records.h"
 
 #define VERSION 1
 
+enum line { LINE_CALL, LINE_RETURN, LINE_GAP, LINE_POINT, LINE_KINDS };
+
 struct jsonl {
 	struct ep_outbuf out;
+	struct ep_json json; /* of the line */
 	const struct ep_export *export;
 	FILE *file;
 	struct ep_texts texts;
-	struct ep_function_text *heads; /* by thread */
+	struct ep_function_text (*heads)[LINE_KINDS]; /* by thread */
 	uint64_t lines;
 	bool begun;
 };
 
 /* ---- what is made once ---- */
 
-/* ,"function":"f","module":"m","file":"f.c","line":1 */
+/* "function":"f","module":"m","file":"f.c","line":1 */
 static char *jsonl_function(void *context, const struct ep_function *function)
 {
 	struct jsonl *jsonl = context;
 	struct ep_line line = ep_names_function_line(jsonl->export->names, function);
-	char *name = ep_export_quote(function->name);
-	char *module = ep_export_quote(function->module);
-	char *file = ep_export_quote(line.file);
-	char *text, number[16] = "null";
+	struct ep_json json;
+	char *text;
+	size_t size;
+	FILE *file = ep_open_memstream(&text, &size);
 
+	ep_json_init(&json, file);
+	ep_json_member_text(&json, "function", function->name);
+	ep_json_member_text(&json, "module", function->module);
+	ep_json_member_text(&json, "file", line.file);
 	if (line.file && line.line)
-		snprintf(number, sizeof(number), "%" PRIu32, line.line);
-	text = ep_asprintf(",\"function\":%s,\"module\":%s,\"file\":%s,\"line\":%s", name, module,
-			   file, number);
-	free(name);
-	free(module);
-	free(file);
+		ep_json_member_uint(&json, "line", line.line);
+	else
+		ep_json_member_null(&json, "line");
+	ep_close_memstream(file);
 	return text;
 }
 
-/* "thread":1,"tid":4711,"thread_name":"worker" */
+/* "type":"call","thread":1,"tid":4711,"thread_name":"worker" */
+static void head_make(struct ep_function_text *head, const char *type,
+		      const struct ep_trace_thread *thread)
+{
+	FILE *file = ep_open_memstream(&head->bytes, &head->size);
+	struct ep_json json;
+
+	ep_json_init(&json, file);
+	ep_json_member_text(&json, "type", type);
+	ep_json_member_uint(&json, "thread", thread->serial);
+	ep_json_member_uint(&json, "tid", thread->tid);
+	ep_json_member_text(&json, "thread_name", thread->name);
+	ep_close_memstream(file);
+}
+
 static void heads_make(struct jsonl *jsonl)
 {
+	static const char *const types[LINE_KINDS] = {"call", "return", "gap", "point"};
 	const struct ep_trace *trace = jsonl->export->trace;
 
 	jsonl->heads = ep_calloc(trace->thread_count, sizeof(*jsonl->heads));
-	for (size_t i = 0; i < trace->thread_count; i++) {
-		const struct ep_trace_thread *thread = &trace->threads[i];
-		struct ep_function_text *head = &jsonl->heads[i];
-		char *name = ep_export_quote(thread->name);
-
-		head->bytes =
-			ep_asprintf("\"thread\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"thread_name\":%s",
-				    thread->serial, thread->tid, name);
-		head->size = strlen(head->bytes);
-		free(name);
-	}
+	for (size_t i = 0; i < trace->thread_count; i++)
+		for (unsigned line = 0; line < LINE_KINDS; line++)
+			head_make(&jsonl->heads[i][line], types[line], &trace->threads[i]);
 }
 
 /* ---- the first line ---- */
@@ -123,7 +135,6 @@ static void head_columns(struct ep_json *json)
 	ep_json_array_end(json);
 }
 
-/* By the writer that looks after every text; the lines go around it. */
 static void write_head(struct jsonl *jsonl)
 {
 	const struct ep_trace *trace = jsonl->export->trace;
@@ -159,28 +170,39 @@ static void write_head(struct jsonl *jsonl)
 
 /* ---- pieces of a line ---- */
 
-static void line_begin(struct jsonl *jsonl, const char *type, const struct ep_nest_thread *thread)
+static void line_begin(struct jsonl *jsonl, enum line line, const struct ep_nest_thread *thread)
 {
-	const struct ep_function_text *head = &jsonl->heads[thread->index];
+	const struct ep_function_text *head = &jsonl->heads[thread->index][line];
 
 	if (!jsonl->begun)
 		write_head(jsonl);
 	jsonl->lines++;
-	ep_outbuf_text(&jsonl->out, "{\"type\":\"");
-	ep_outbuf_text(&jsonl->out, type);
-	ep_outbuf_text(&jsonl->out, "\",");
-	ep_outbuf_put(&jsonl->out, head->bytes, head->size);
+	ep_json_init_outbuf(&jsonl->json, &jsonl->out);
+	ep_json_object(&jsonl->json);
+	ep_json_members(&jsonl->json, head->bytes, head->size);
 }
 
 static void line_end(struct jsonl *jsonl)
 {
-	ep_outbuf_text(&jsonl->out, "}\n");
+	ep_json_object_end(&jsonl->json);
+	ep_json_newline(&jsonl->json);
 }
 
-static void int_field(struct jsonl *jsonl, const char *key, int64_t value)
+static inline void field_int(struct jsonl *jsonl, const char *key, int64_t value)
 {
-	ep_outbuf_text(&jsonl->out, key);
-	ep_outbuf_int(&jsonl->out, value);
+	ep_json_plain_int(&jsonl->json, key, value);
+}
+
+static inline void field_null(struct jsonl *jsonl, const char *key)
+{
+	ep_json_plain_key(&jsonl->json, key);
+	ep_json_null(&jsonl->json);
+}
+
+static void address_field(struct jsonl *jsonl, uint64_t address)
+{
+	ep_json_plain_key(&jsonl->json, "address");
+	ep_json_hex(&jsonl->json, address);
 }
 
 static int64_t ns_of(const struct jsonl *jsonl, uint64_t tsc)
@@ -190,19 +212,17 @@ static int64_t ns_of(const struct jsonl *jsonl, uint64_t tsc)
 	return ep_trace_ns(trace, trace->first_tsc, tsc);
 }
 
-/* ,"earliest_ns":1,"latest_ns":2 after a time that is an interval. */
+/* "earliest_ns":1,"latest_ns":2 after a time that is an interval. */
 static void interval(struct jsonl *jsonl, const char *earliest, const char *latest,
 		     const struct ep_time *time)
 {
 	if (time->exact)
 		return;
-	int_field(jsonl, earliest, ns_of(jsonl, time->low));
-	if (time->high == EP_TIME_UNKNOWN) {
-		ep_outbuf_text(&jsonl->out, latest);
-		ep_outbuf_text(&jsonl->out, "null");
-	} else {
-		int_field(jsonl, latest, ns_of(jsonl, time->high));
-	}
+	field_int(jsonl, earliest, ns_of(jsonl, time->low));
+	if (time->high == EP_TIME_UNKNOWN)
+		field_null(jsonl, latest);
+	else
+		field_int(jsonl, latest, ns_of(jsonl, time->high));
 }
 
 static void function_fields(struct jsonl *jsonl, const struct ep_function *function)
@@ -212,30 +232,23 @@ static void function_fields(struct jsonl *jsonl, const struct ep_function *funct
 	if (!function)
 		return;
 	text = ep_texts_get(&jsonl->texts, function);
-	ep_outbuf_put(&jsonl->out, text->bytes, text->size);
+	ep_json_members(&jsonl->json, text->bytes, text->size);
 }
 
-static void address_field(struct jsonl *jsonl, uint64_t address)
-{
-	ep_outbuf_text(&jsonl->out, ",\"address\":\"");
-	ep_outbuf_hex(&jsonl->out, address);
-	ep_outbuf_text(&jsonl->out, "\"");
-}
-
-/* ,"flags":["one","two"], the words that replay --format=tsv has. */
+/* "flags":["one","two"], the words that replay --format=tsv has. */
 static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 			const struct ep_event *end)
 {
 	const char *words[EP_EXPORT_FLAGS_MAX];
 	unsigned count = ep_export_flags(frame, end, words);
 
-	for (unsigned i = 0; i < count; i++) {
-		ep_outbuf_text(&jsonl->out, i ? ",\"" : ",\"flags\":[\"");
-		ep_outbuf_text(&jsonl->out, words[i]);
-		ep_outbuf_text(&jsonl->out, "\"");
-	}
-	if (count)
-		ep_outbuf_text(&jsonl->out, "]");
+	if (!count)
+		return;
+	ep_json_plain_key(&jsonl->json, "flags");
+	ep_json_array(&jsonl->json);
+	for (unsigned i = 0; i < count; i++)
+		ep_json_string(&jsonl->json, words[i]);
+	ep_json_array_end(&jsonl->json);
 }
 
 /* ---- lines ---- */
@@ -243,30 +256,29 @@ static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 			const struct ep_event *end)
 {
-	struct ep_outbuf *out = &jsonl->out;
 	bool before = frame->flags & EP_CALL_BEFORE;
 	int64_t began = ns_of(jsonl, frame->begin.best), ended;
 
 	if (before)
-		ep_outbuf_text(out, ",\"begin_ns\":null");
+		field_null(jsonl, "begin_ns");
 	else
-		int_field(jsonl, ",\"begin_ns\":", began);
-	if (!end) {
-		ep_outbuf_text(out, ",\"end_ns\":null,\"duration_ns\":null");
-	} else {
+		field_int(jsonl, "begin_ns", began);
+	if (end) {
 		ended = ns_of(jsonl, end->end.best);
-		int_field(jsonl, ",\"end_ns\":", ended);
-		if (before)
-			ep_outbuf_text(out, ",\"duration_ns\":null");
-		else
-			int_field(jsonl, ",\"duration_ns\":", ended - began);
+		field_int(jsonl, "end_ns", ended);
+	} else {
+		field_null(jsonl, "end_ns");
 	}
-	if (before)
-		int_field(jsonl, ",\"begin_latest_ns\":", began);
+	if (end && !before)
+		field_int(jsonl, "duration_ns", ended - began);
 	else
-		interval(jsonl, ",\"begin_earliest_ns\":", ",\"begin_latest_ns\":", &frame->begin);
+		field_null(jsonl, "duration_ns");
+	if (before)
+		field_int(jsonl, "begin_latest_ns", began);
+	else
+		interval(jsonl, "begin_earliest_ns", "begin_latest_ns", &frame->begin);
 	if (end)
-		interval(jsonl, ",\"end_earliest_ns\":", ",\"end_latest_ns\":", &end->end);
+		interval(jsonl, "end_earliest_ns", "end_latest_ns", &end->end);
 }
 
 static void write_call(struct jsonl *jsonl, const struct ep_nest_thread *thread,
@@ -274,75 +286,66 @@ static void write_call(struct jsonl *jsonl, const struct ep_nest_thread *thread,
 {
 	const struct ep_nest_frame *frame = thread->frame;
 	const struct ep_event *end = event->kind == EP_EVENT_END ? event : NULL;
-	struct ep_outbuf *out = &jsonl->out;
 
-	line_begin(jsonl, "call", thread);
-	ep_outbuf_text(out, ",\"call\":");
-	ep_outbuf_uint(out, frame->call);
-	ep_outbuf_text(out, ",\"parent\":");
+	line_begin(jsonl, LINE_CALL, thread);
+	field_int(jsonl, "call", frame->call);
 	if (frame->mark)
-		ep_outbuf_uint(out, frame->mark - 1);
+		field_int(jsonl, "parent", frame->mark - 1);
 	else
-		ep_outbuf_text(out, "null");
-	ep_outbuf_text(out, ",\"depth\":");
-	ep_outbuf_uint(out, frame->depth);
+		field_null(jsonl, "parent");
+	field_int(jsonl, "depth", frame->depth);
 	function_fields(jsonl, frame->function);
 	address_field(jsonl, frame->address);
 	time_fields(jsonl, frame, end);
 	if (end && !(frame->flags & EP_CALL_BEFORE))
-		int_field(jsonl, ",\"self_ns\":", frame->ran - frame->inner);
+		field_int(jsonl, "self_ns", frame->ran - frame->inner);
 	if (frame->astray)
-		int_field(jsonl, ",\"unsure_wait_ns\":", frame->astray);
+		field_int(jsonl, "unsure_wait_ns", frame->astray);
 	flags_field(jsonl, frame, end);
 	line_end(jsonl);
 }
 
 static void gap_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
-	char *why = ep_export_gap(event);
+	char why[EP_REPLAY_GAP_SIZE];
 
-	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->begin.best));
-	int_field(jsonl, ",\"end_ns\":", ns_of(jsonl, event->end.best));
-	int_field(jsonl, ",\"lost\":", (int64_t)event->lost);
-	ep_outbuf_text(&jsonl->out, ",\"why\":");
-	ep_outbuf_text(&jsonl->out, why);
-	free(why);
+	field_int(jsonl, "begin_ns", ns_of(jsonl, event->begin.best));
+	field_int(jsonl, "end_ns", ns_of(jsonl, event->end.best));
+	field_int(jsonl, "lost", (int64_t)event->lost);
+	ep_json_member_text(&jsonl->json, "why", ep_replay_gap(why, event));
 }
 
 static void time_of_moment(struct jsonl *jsonl, const struct ep_time *time)
 {
-	int_field(jsonl, ",\"time_ns\":", ns_of(jsonl, time->best));
-	interval(jsonl, ",\"earliest_ns\":", ",\"latest_ns\":", time);
+	field_int(jsonl, "time_ns", ns_of(jsonl, time->best));
+	interval(jsonl, "earliest_ns", "latest_ns", time);
 }
 
 /* Of a span's ends: its number in the thread; of the second, since when. */
 static void span_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
-	int_field(jsonl, ",\"span\":", (int64_t)event->call);
+	struct ep_json *json = &jsonl->json;
+
+	field_int(jsonl, "span", (int64_t)event->call);
 	if (event->point == EP_POINT_SPAN_BEGIN)
 		return;
 	if (event->flags & EP_CALL_BEFORE) {
-		ep_outbuf_text(&jsonl->out, ",\"begin_ns\":null");
+		field_null(jsonl, "begin_ns");
 		return;
 	}
-	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->since.best));
-	if (event->flags & EP_CALL_ACROSS_GAP)
-		ep_outbuf_text(&jsonl->out, ",\"flags\":[\"across-gap\"]");
+	field_int(jsonl, "begin_ns", ns_of(jsonl, event->since.best));
+	if (event->flags & EP_CALL_ACROSS_GAP) {
+		ep_json_member_array(json, "flags");
+		ep_json_string(json, "across-gap");
+		ep_json_array_end(json);
+	}
 }
 
 static void point_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
-	char *quoted;
-
-	ep_outbuf_text(&jsonl->out, ",\"point\":\"");
-	ep_outbuf_text(&jsonl->out, ep_point_word(event->point));
-	ep_outbuf_text(&jsonl->out, "\"");
-	if (event->text && *event->text) {
-		quoted = ep_export_quote(event->text);
-		ep_outbuf_text(&jsonl->out, ",\"text\":");
-		ep_outbuf_text(&jsonl->out, quoted);
-		free(quoted);
-	}
+	ep_json_member_text(&jsonl->json, "point", ep_point_word(event->point));
+	if (event->text && *event->text)
+		ep_json_member_text(&jsonl->json, "text", event->text);
 	if (event->point == EP_POINT_SPAN_BEGIN || event->point == EP_POINT_SPAN_END)
 		span_fields(jsonl, event);
 	time_of_moment(jsonl, &event->begin);
@@ -351,12 +354,12 @@ static void point_fields(struct jsonl *jsonl, const struct ep_event *event)
 static void write_moment(struct jsonl *jsonl, const struct ep_nest_thread *thread,
 			 const struct ep_event *event)
 {
-	static const char *const types[] = {
-		[EP_EVENT_END] = "return", [EP_EVENT_GAP] = "gap", [EP_EVENT_POINT] = "point"};
-
-	line_begin(jsonl, types[event->kind], thread);
-	ep_outbuf_text(&jsonl->out, ",\"depth\":");
-	ep_outbuf_uint(&jsonl->out, event->depth);
+	line_begin(jsonl,
+		   event->kind == EP_EVENT_END   ? LINE_RETURN
+		   : event->kind == EP_EVENT_GAP ? LINE_GAP
+						 : LINE_POINT,
+		   thread);
+	field_int(jsonl, "depth", event->depth);
 	function_fields(jsonl, event->function);
 	if (event->kind != EP_EVENT_GAP)
 		address_field(jsonl, event->address);
@@ -406,7 +409,8 @@ static void jsonl_deinit(struct jsonl *jsonl)
 {
 	ep_texts_deinit(&jsonl->texts);
 	for (size_t i = 0; i < jsonl->export->trace->thread_count; i++)
-		free(jsonl->heads[i].bytes);
+		for (unsigned line = 0; line < LINE_KINDS; line++)
+			free(jsonl->heads[i][line].bytes);
 	free(jsonl->heads);
 	free(jsonl);
 }
@@ -426,9 +430,11 @@ int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown, s
 	heads_make(jsonl);
 	ep_stream(export->trace, export->names, export->selection, &sink, shown);
 	if (jsonl->begun) {
-		ep_outbuf_text(&jsonl->out, "{\"type\":\"end\",\"lines\":");
-		ep_outbuf_uint(&jsonl->out, jsonl->lines);
-		ep_outbuf_text(&jsonl->out, "}\n");
+		ep_json_init_outbuf(&jsonl->json, &jsonl->out);
+		ep_json_object(&jsonl->json);
+		ep_json_member_text(&jsonl->json, "type", "end");
+		ep_json_member_uint(&jsonl->json, "lines", jsonl->lines);
+		line_end(jsonl);
 	}
 	rc = ep_export_finish(&jsonl->out, err);
 	jsonl_deinit(jsonl);

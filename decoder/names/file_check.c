@@ -286,8 +286,8 @@ static size_t code_at(Elf *elf, uint64_t address, uint8_t out[BEFORE + BEHIND], 
 	return 0;
 }
 
-/* A call (or what it is while it is off, or was taken out by strip-hooks), or a sled before the
- * address; or its own number, relative or not, soon behind it. */
+/* A call (or what it is while it is off), or a sled before the address; or its own number, relative
+ * or not, soon behind it. */
 static bool has_hook(const uint8_t *code, size_t size, size_t before, uint64_t address)
 {
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};

@@ -1,9 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* alignment_places.c: the frames of a stack, and the calls inlined into them: where calls may be
  * paired. */
-#include "decoder/code/parts.h"
+#include <stdlib.h>
+
+#include "coredump/memory/source.h"
+#include "coredump/util/alloc.h"
+#include "decoder/code/disassembler.h"
+#include "decoder/names/names.h"
 #include "decoder/names/system_module.h"
 #include "decoder/stack/alignment_impl.h"
+
+/* ---- parts of a function that lie elsewhere ---- */
+
+#define CODE_MAX 65536u
+
+static bool jumps_into(csh handle, const uint8_t *code, size_t size, uint64_t address,
+		       const struct ep_function *part)
+{
+	cs_insn *insn = ep_disassembler_instruction(handle);
+	bool found = false;
+
+	while (size && !found) {
+		uint64_t target;
+		bool in_slot;
+
+		if (!ep_disassembler.cs_disasm_iter(handle, &code, &size, &address, insn)) {
+			code++, size--, address++; /* the next byte may be an instruction */
+			continue;
+		}
+		if (!ep_disassembler.cs_insn_group(handle, insn, X86_GRP_JUMP))
+			continue;
+		target = ep_insn_target(insn, &in_slot);
+		found = !in_slot && target >= part->start && target < part->end;
+	}
+	ep_disassembler.cs_free(insn, 1);
+	return found;
+}
+
+/* Whether a part of code that has no name (its symbol was stripped) belongs to a function that lies
+ * elsewhere: compilers split off what is seldom executed (f.cold), and the function jumps there.
+ * Its code, the first 64 KiB, has a direct jump into the part; `names` found both. False: it has
+ * none, or cannot be read. */
+static bool part_belongs(struct ep_source *source, struct ep_names *names,
+			 const struct ep_function *function, const struct ep_function *part)
+{
+	size_t size = function->end - function->start, got;
+	uint8_t *code;
+	bool found;
+	csh handle;
+
+	if (function->end <= function->start || part->end <= part->start ||
+	    ep_disassembler_open(&handle, NULL))
+		return false;
+	size = size < CODE_MAX ? size : CODE_MAX;
+	code = ep_malloc(CODE_MAX);
+	got = ep_names_code(names, function->start, code, size);
+	if (got < size)
+		ep_source_read(source, function->start, code, size, &got, NULL);
+	found = jumps_into(handle, code, got, function->start, part);
+	free(code);
+	ep_disassembler.cs_close(&handle);
+	return found;
+}
 
 /* ---- places ---- */
 
@@ -115,7 +173,7 @@ static const struct ep_function *find_whole(const struct ep_alignment_of *of,
 			before++;
 		if (before < count || one->in != part->in)
 			continue;
-		if (ep_parts_belong(of->source, of->names, one, part))
+		if (part_belongs(of->source, of->names, one, part))
 			return one;
 		asked[count++] = one;
 	}

@@ -6,7 +6,6 @@
 #include "decoder/util/json.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "coredump/util/utf8.h"
@@ -20,19 +19,21 @@ static void fail(struct ep_json *json, int error)
 	json->error = error ? error : EIO;
 }
 
-static void put(struct ep_json *json, const char *text, size_t size)
+static inline void put(struct ep_json *json, const char *text, size_t size)
 {
-	if (!json->failed && fwrite(text, 1, size, json->file) != size)
+	if (json->out)
+		ep_outbuf_put(json->out, text, size);
+	else if (!json->failed && fwrite(text, 1, size, json->file) != size)
 		fail(json, errno);
 }
 
-static void put_char(struct ep_json *json, char c)
+static inline void put_char(struct ep_json *json, char c)
 {
 	put(json, &c, 1);
 }
 
 /* What goes before an item: nothing after a key, a comma after a neighbour. */
-static void begin_item(struct ep_json *json)
+static inline void begin_item(struct ep_json *json)
 {
 	uint64_t bit = UINT64_C(1) << (json->depth % DEPTH_MAX);
 
@@ -67,6 +68,11 @@ static void close_level(struct ep_json *json, char bracket)
 void ep_json_init(struct ep_json *json, FILE *file)
 {
 	*json = (struct ep_json){.file = file};
+}
+
+void ep_json_init_outbuf(struct ep_json *json, struct ep_outbuf *out)
+{
+	*json = (struct ep_json){.out = out};
 }
 
 int ep_json_finish(struct ep_json *json)
@@ -145,7 +151,8 @@ static void put_string(struct ep_json *json, const char *text, size_t size)
 	while (at < size) {
 		for (run = at; run < size && is_plain((unsigned char)text[run]); run++)
 			;
-		put(json, text + at, run - at);
+		if (run > at)
+			put(json, text + at, run - at);
 		at = run;
 		if (at < size)
 			at += put_special(json, text + at, size - at);
@@ -175,46 +182,57 @@ void ep_json_string(struct ep_json *json, const char *text)
 		ep_json_bytes(json, text, strlen(text));
 }
 
-static void put_item(struct ep_json *json, const char *text)
+static inline void put_item(struct ep_json *json, const char *text, size_t size)
 {
 	begin_item(json);
-	put(json, text, strlen(text));
+	put(json, text, size);
 }
 
 void ep_json_uint(struct ep_json *json, uint64_t value)
 {
-	char digits[24];
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text), *at = ep_digits_uint(end, value);
 
-	snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	put_item(json, digits);
+	put_item(json, at, (size_t)(end - at));
 }
 
 void ep_json_int(struct ep_json *json, int64_t value)
 {
-	char digits[24];
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text), *at = ep_digits_int(end, value);
 
-	snprintf(digits, sizeof(digits), "%" PRId64, value);
-	put_item(json, digits);
+	put_item(json, at, (size_t)(end - at));
 }
 
 void ep_json_thousandth(struct ep_json *json, int64_t value)
 {
-	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	char digits[32];
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text);
+	char *at = ep_digits_thousandth(end, value);
 
-	snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%03u", value < 0 ? "-" : "", size / 1000,
-		 (unsigned)(size % 1000));
-	put_item(json, digits);
+	put_item(json, at, (size_t)(end - at));
+}
+
+void ep_json_hex(struct ep_json *json, uint64_t value)
+{
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text), *at = end;
+
+	*--at = '"';
+	at = ep_digits_hex(at, value);
+	*--at = '"';
+	put_item(json, at, (size_t)(end - at));
 }
 
 void ep_json_bool(struct ep_json *json, bool value)
 {
-	put_item(json, value ? "true" : "false");
+	put_item(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void ep_json_null(struct ep_json *json)
 {
-	put_item(json, "null");
+	put_item(json, "null", 4);
+}
+
+void ep_json_members(struct ep_json *json, const char *members, size_t size)
+{
+	put_item(json, members, size);
 }
 
 void ep_json_newline(struct ep_json *json)

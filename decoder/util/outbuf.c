@@ -47,8 +47,7 @@ static const char pairs[] = "000102030405060708091011121314151617181920212223242
 			    "3536373839404142434445464748495051525354555657585960616263646566676869"
 			    "707172737475767778798081828384858687888990919293949596979899";
 
-/* The digits of `value`, ending before `end`. Returns where they begin. */
-static char *digits_before(char *end, uint64_t value)
+char *ep_digits_uint(char *end, uint64_t value)
 {
 	while (value >= 100) {
 		end -= 2;
@@ -64,45 +63,70 @@ static char *digits_before(char *end, uint64_t value)
 	return end;
 }
 
+static uint64_t size_of(int64_t value)
+{
+	return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+char *ep_digits_int(char *end, int64_t value)
+{
+	char *at = ep_digits_uint(end, size_of(value));
+
+	if (value < 0)
+		*--at = '-';
+	return at;
+}
+
+char *ep_digits_hex(char *end, uint64_t value)
+{
+	do {
+		*--end = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	*--end = 'x';
+	*--end = '0';
+	return end;
+}
+
+char *ep_digits_thousandth(char *end, int64_t value)
+{
+	uint64_t size = size_of(value);
+	char *at = ep_digits_uint(end - 4, size / 1000);
+
+	size %= 1000;
+	end[-4] = '.';
+	end[-3] = (char)('0' + size / 100);
+	memcpy(end - 2, pairs + size % 100 * 2, 2);
+	if (value < 0)
+		*--at = '-';
+	return at;
+}
+
 void ep_outbuf_uint(struct ep_outbuf *out, uint64_t value)
 {
-	char text[24], *end = text + sizeof(text);
-	char *at = digits_before(end, value);
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text), *at = ep_digits_uint(end, value);
 
 	ep_outbuf_put(out, at, (size_t)(end - at));
 }
 
 void ep_outbuf_int(struct ep_outbuf *out, int64_t value)
 {
-	if (value < 0)
-		ep_outbuf_put(out, "-", 1);
-	ep_outbuf_uint(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text), *at = ep_digits_int(end, value);
+
+	ep_outbuf_put(out, at, (size_t)(end - at));
 }
 
 void ep_outbuf_hex(struct ep_outbuf *out, uint64_t value)
 {
-	char text[18], *end = text + sizeof(text), *at = end;
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text), *at = ep_digits_hex(end, value);
 
-	do {
-		*--at = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	*--at = 'x';
-	*--at = '0';
 	ep_outbuf_put(out, at, (size_t)(end - at));
 }
 
 void ep_outbuf_thousandth(struct ep_outbuf *out, int64_t value)
 {
-	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char text[32], *end = text + sizeof(text) - 4, *at;
+	char text[EP_DIGITS_SIZE], *end = text + sizeof(text);
+	char *at = ep_digits_thousandth(end, value);
 
-	at = digits_before(end, size / 1000);
-	size %= 1000;
-	end[0] = '.';
-	end[1] = (char)('0' + size / 100);
-	memcpy(end + 2, pairs + size % 100 * 2, 2);
-	if (value < 0)
-		*--at = '-';
-	ep_outbuf_put(out, at, (size_t)(end + 4 - at));
+	ep_outbuf_put(out, at, (size_t)(end - at));
 }

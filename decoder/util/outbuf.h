@@ -41,6 +41,13 @@ static inline void ep_outbuf_text(struct ep_outbuf *out, const char *text)
 	ep_outbuf_put(out, text, strlen(text));
 }
 
+/* Numbers as text that ends before `end`; where it begins. At most EP_DIGITS_SIZE bytes. */
+#define EP_DIGITS_SIZE 32u
+char *ep_digits_uint(char *end, uint64_t value);
+char *ep_digits_int(char *end, int64_t value);
+char *ep_digits_hex(char *end, uint64_t value);       /* 0x1f */
+char *ep_digits_thousandth(char *end, int64_t value); /* value / 1000 with three decimals */
+
 void ep_outbuf_uint(struct ep_outbuf *out, uint64_t value);
 void ep_outbuf_int(struct ep_outbuf *out, int64_t value);
 void ep_outbuf_hex(struct ep_outbuf *out, uint64_t value); /* 0x1f */

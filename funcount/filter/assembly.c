@@ -3,11 +3,66 @@
  * lines. */
 #include "funcount/filter/assembly.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coredump/util/alloc.h"
-#include "funcount/filter/labels.h"
+#include "coredump/util/array.h"
+#include "coredump/util/hash.h"
+#include "funcount/filter/statement.h"
+
+/* ---- labels, by a hash of their names ---- */
+
+struct label {
+	struct ep_piece name; /* borrowed */
+	uint32_t line;        /* last seen there; UINT32_MAX: not yet */
+	uint32_t function;    /* that it lies in, or EP_NO_FUNCTION */
+	uint32_t named;       /* function that it is the name of, or the same */
+	bool taken;           /* its address is in a table */
+};
+
+struct labels {
+	EP_ARRAY(struct label) list;
+	struct ep_hash index; /* by name */
+};
+
+static struct label *look_up(const struct labels *labels, struct ep_piece name, uint32_t hash)
+{
+	uint32_t at = 0, number;
+
+	while ((number = ep_hash_next(&labels->index, hash, &at)) != EP_HASH_NONE)
+		if (ep_piece_equal(labels->list.list[number].name, name))
+			return &labels->list.list[number];
+	return NULL;
+}
+
+/* The label of this name, made when it is not there. Borrowed until another is. */
+static struct label *label_at(struct labels *labels, struct ep_piece name)
+{
+	uint32_t hash = ep_hash_bytes(name.at, name.size);
+	struct label *label = look_up(labels, name, hash);
+
+	if (label)
+		return label;
+	ep_hash_add(&labels->index, hash, (uint32_t)labels->list.count);
+	label = ep_array_add(&labels->list);
+	*label = (struct label){name, UINT32_MAX, UINT32_MAX, UINT32_MAX, false};
+	return label;
+}
+
+/* NULL: none. */
+static struct label *label_find(const struct labels *labels, struct ep_piece name)
+{
+	return look_up(labels, name, ep_hash_bytes(name.at, name.size));
+}
+
+static void labels_deinit(struct labels *labels)
+{
+	ep_array_deinit(&labels->list);
+	ep_hash_deinit(&labels->index);
+}
 
 /* The address of a hook in a register, until it is called or the code goes elsewhere. */
 struct load {
@@ -18,7 +73,7 @@ struct load {
 
 struct reader {
 	struct ep_assembly *out;
-	struct ep_labels labels;
+	struct labels labels;
 	struct ep_piece typed; /* the last .type NAME, @function */
 	uint32_t line;         /* being read */
 	uint32_t current;      /* function, or EP_NO_FUNCTION */
@@ -62,7 +117,7 @@ static bool cold_root(struct ep_piece name, struct ep_piece *root)
 static void begin_function(struct reader *reader, struct ep_piece name)
 {
 	struct ep_assembly *out = reader->out;
-	struct ep_label *label = ep_labels_at(&reader->labels, name);
+	struct label *label = label_at(&reader->labels, name);
 
 	label->named = reader->current = (uint32_t)out->functions.count;
 	ep_array_push(&out->functions, ((struct ep_assembly_function){
@@ -75,13 +130,13 @@ static void begin_function(struct reader *reader, struct ep_piece name)
 
 static void on_function_label(struct reader *reader, struct ep_piece name)
 {
-	struct ep_label *root;
+	struct label *root;
 	struct ep_piece stem;
 
 	reader->load.line = 0;
 	reader->typed = (struct ep_piece){0};
 	if (cold_root(name, &stem)) {
-		root = ep_labels_find(&reader->labels, stem);
+		root = label_find(&reader->labels, stem);
 		if (root && root->named != EP_NO_FUNCTION) {
 			reader->current = root->named;
 			return;
@@ -93,7 +148,7 @@ static void on_function_label(struct reader *reader, struct ep_piece name)
 static void on_label(struct reader *reader, struct ep_piece name)
 {
 	struct ep_assembly_function *function;
-	struct ep_label *label;
+	struct label *label;
 
 	if (!reader->user && ep_piece_equal(name, reader->typed)) {
 		on_function_label(reader, name);
@@ -110,7 +165,7 @@ static void on_label(struct reader *reader, struct ep_piece name)
 	    (ep_piece_starts(name, ".LFB") || ep_piece_starts(name, ".LFSB") ||
 	     ep_piece_starts(name, ".Lfunc_")))
 		function->compiled = true;
-	label = ep_labels_at(&reader->labels, name);
+	label = label_at(&reader->labels, name);
 	label->line = reader->line;
 	label->function = reader->current;
 }
@@ -128,12 +183,12 @@ static void on_section(struct reader *reader, struct ep_piece name)
 static void on_set(struct reader *reader, struct ep_piece args)
 {
 	struct ep_piece name, value;
-	struct ep_label *label;
+	struct label *label;
 
 	if (!ep_piece_next(&args, ',', &name) || !ep_piece_next(&args, ',', &value) ||
 	    !value.size || !name.size)
 		return;
-	label = ep_labels_find(&reader->labels, value);
+	label = label_find(&reader->labels, value);
 	if (label && label->named != EP_NO_FUNCTION)
 		ep_array_push(&reader->out->aliases,
 			      ((struct ep_alias){ep_strndup(name.at, name.size), label->named}));
@@ -146,7 +201,7 @@ static void on_addresses(struct reader *reader, struct ep_piece args)
 
 	while (reader->tables && ep_piece_next(&args, ',', &one)) {
 		if (ep_piece_next(&one, '-', &stem) && ep_piece_starts(stem, ".L"))
-			ep_labels_at(&reader->labels, stem)->taken = true;
+			label_at(&reader->labels, stem)->taken = true;
 	}
 }
 
@@ -199,7 +254,7 @@ static void on_directive(struct reader *reader, const struct ep_statement *state
 static void on_jump(struct reader *reader, struct ep_piece target)
 {
 	struct ep_assembly_function *function = current(reader);
-	struct ep_label *label;
+	struct label *label;
 
 	if (target.size && (target.at[0] == '*' || target.at[0] == '[')) {
 		function->indirect = reader->line;
@@ -209,7 +264,7 @@ static void on_jump(struct reader *reader, struct ep_piece target)
 	if (target.size >= 2 && target.at[target.size - 1] == 'b' &&
 	    strspn(target.at, "0123456789") == target.size - 1)
 		target.size--;
-	label = ep_labels_find(&reader->labels, target);
+	label = label_find(&reader->labels, target);
 	if (label && label->line != UINT32_MAX && label->function == reader->current)
 		function->loop = true;
 }
@@ -368,7 +423,7 @@ static void read_lines(struct reader *reader)
 static void find_table_loops(struct reader *reader)
 {
 	for (size_t i = 0; i < reader->labels.list.count; i++) {
-		const struct ep_label *label = &reader->labels.list.list[i];
+		const struct label *label = &reader->labels.list.list[i];
 		struct ep_assembly_function *function;
 
 		if (!label->taken || label->function == EP_NO_FUNCTION)
@@ -391,7 +446,7 @@ int ep_assembly_read(struct ep_assembly *assembly, const char *text, size_t size
 	find_table_loops(&reader);
 	for (uint32_t i = 0; reader.gcc && i < out.functions.count; i++)
 		out.functions.list[i].compiled = true;
-	ep_labels_deinit(&reader.labels);
+	labels_deinit(&reader.labels);
 	*assembly = out;
 	return EP_OK;
 }

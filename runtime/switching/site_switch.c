@@ -2,8 +2,50 @@
 /* site_switch.c: some of them at a time. */
 #include "runtime/switching/site_switch.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "runtime/lib/files.h"
+#include "runtime/lib/syscalls.h"
+#include "runtime/switching/function.h"
 #include "runtime/switching/switched.h"
-#include "runtime/switching/undumped.h"
+
+#define PAGE         UINT64_C(4096)
+#define MAPPED_FILES 4u /* core(5): bit 2 */
+
+static enum { UNKNOWN, DUMPED, LEFT_OUT } files;
+
+/* Hexadecimal, eight digits and the end of a line. */
+static bool wants_files(void)
+{
+	char text[16];
+	long size = ep_fd_load("/proc/self/coredump_filter", text, sizeof(text));
+	char last = size >= 2 ? text[size - 2] : '4';
+
+	return (unsigned)(last <= '9' ? last - '0' : last - 'a' + 10) & MAPPED_FILES;
+}
+
+/* A page of code that was written to is a private copy, and makes the kernel dump all of its
+ * mapping into a core (fs/coredump.c, vma_dump_size), where before there was none of it. The
+ * segment of code that holds `address` stays out of cores as before, by madvise, which also holds
+ * in forked children: but where its module's ELF header lies in it, which a core must hold, and
+ * where the user wants mapped files in cores (bit 2 of /proc/PID/coredump_filter, core(5)). Some
+ * us; opens a file at its first call (ep_flip_run). */
+static void leave_out_of_cores(uint64_t address)
+{
+	uint64_t start, end;
+	bool has_header;
+
+	if (files == UNKNOWN)
+		files = wants_files() ? DUMPED : LEFT_OUT;
+	if (files == DUMPED || !ep_code_segment(address, &start, &end, &has_header) || has_header)
+		return;
+	start &= -PAGE;
+	end = (end + PAGE - 1) & -PAGE;
+	ep_syscall3(SYS_madvise, (long)start, (long)(end - start), MADV_DONTDUMP);
+}
 
 #define SITES_MOST 1024 /* at once */
 /* Of so many the last one is changed some 10 us after all were read; of more each is read again
@@ -23,7 +65,7 @@ struct ep_hook_site *ep_site_switch_enter(const struct ep_place *place)
 	struct ep_hook_site *site = ep_site_note(place);
 
 	if (site && ep_site_pages() != pages)
-		ep_code_leave_out(place->place);
+		leave_out_of_cores(place->place);
 	return site;
 }
 

@@ -113,9 +113,6 @@ grep -q 'call .*<__wrap___fentry__>' code || say "hooks are not called directly"
 ! nm -u libplugin.so | grep -v __cxa_atexit | grep exit || say "a library that seems to exit"
 "$BIN/epitaph" doctor libplugin.so >out 2>&1 || true
 hasnt out "no hooks"
-# Also without symbols, readers know a hook when they see one.
-strip libplugin.so
-"$BIN/epitaph" strip-hooks libplugin.so -n <(echo plugin) -o stripped.so >out 2>err || { say "strip-hooks"; cat out err; }
 
 # Without any runtime in the process, a traced library is just a library: also with gcc's pg, whose hook at returns no C
 # library has.

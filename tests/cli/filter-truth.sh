@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A program that keeps its own log (tests/programs/truth.cc), built without the hooks of some functions, and stripped of them
-# when linked: what is decoded from its cores is its log without those functions, call by call and in order.
+# A program that keeps its own log (tests/programs/truth.cc), built without the hooks of some functions:
+# what is decoded from its cores is its log without those functions, call by call and in order.
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 
@@ -23,7 +23,4 @@ for method in pg finstrument; do
 	unwinding=$([ "$method" = pg ] && echo leaves || echo returns)
 	"$BIN/epitaph-c++" "-epitaph-method=$method" -O2 "$TOP/tests/programs/truth.cc" -o filtered -lpthread -epitaph-no-trace=list
 	check filtered "$unwinding"
-	"$BIN/epitaph-c++" "-epitaph-method=$method" -O2 "$TOP/tests/programs/truth.cc" -o stripped -lpthread
-	"$BIN/epitaph" strip-hooks stripped -n list
-	check stripped "$unwinding"
 done

@@ -147,9 +147,6 @@ unwinds() {
 	steps "all filtered"
 	"$wrapper" "$@" -epitaph-no-trace=half
 	[ -n "$nested" ] && [ "$method" = pg ] || steps "half filtered"
-	"$wrapper" "$@"
-	"$BIN/epitaph" strip-hooks prog -t 9999 --ignore-loops >out
-	[ -n "$nested" ] && [ "$method" = pg ] || steps "stripped"
 }
 catches() {
 	local status=0

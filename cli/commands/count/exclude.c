@@ -264,7 +264,12 @@ static int work_out(struct work *work)
 static int exclude_run(const struct ep_arguments *arguments)
 {
 	struct work work = {.arguments = arguments};
-	int result = parse_limits(&work);
+	const char *program = ep_argument(arguments, "check");
+	int result;
+
+	if (program)
+		return ep_exclude_check(program, arguments);
+	result = parse_limits(&work);
 
 	if (!result)
 		result = parse_timing(&work);
@@ -311,6 +316,9 @@ static const struct ep_option options[] = {
 	 "(-finstrument-functions-exclude-function-list), source (file:line, where the functions "
 	 "begin that NOFUNTRACE goes before) or json"},
 	{"output", 'o', "FILE", "write to FILE"},
+	{"check", 0, "PROGRAM",
+	 "only warn of names that are no function's of PROGRAM; the operands are lists (epitaph-cc "
+	 "does it at a link)"},
 	{NULL, 0, NULL, NULL},
 };
 

@@ -20,4 +20,9 @@ void ep_exclude_print(const struct ep_exclude_result *result, const char *format
 /* Whether there is such a format. */
 bool ep_exclude_format(const char *format);
 
+struct ep_arguments;
+/* Warns of names in the lists (operands) that no function of the file has. EP_EXIT_NOTHING: only
+ * names of exported functions are there. */
+int ep_exclude_check(const char *path, const struct ep_arguments *arguments);
+
 #endif

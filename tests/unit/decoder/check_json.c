@@ -49,6 +49,32 @@ START_TEST(commas_and_colons_come_by_themselves)
 }
 END_TEST
 
+START_TEST(a_buffer_takes_the_same)
+{
+	static struct ep_outbuf out;
+
+	ep_outbuf_init(&out, file);
+	for (unsigned line = 0; line < 2; line++) {
+		ep_json_init_outbuf(&json, &out);
+		ep_json_object(&json);
+		ep_json_members(&json, "\"a\":1", 5);
+		ep_json_plain_int(&json, "b", INT64_MIN);
+		ep_json_plain_key(&json, "c");
+		ep_json_array(&json);
+		ep_json_string(&json, "\"");
+		ep_json_hex(&json, 0x1f);
+		ep_json_array_end(&json);
+		ep_json_member_null(&json, "d");
+		ep_json_object_end(&json);
+		ep_json_newline(&json);
+	}
+	ck_assert_int_eq(ep_outbuf_finish(&out), 0);
+	ck_assert_str_eq(text, "{\"a\":1,\"b\":-9223372036854775808,\"c\":[\"\\\"\",\"0x1f\"],"
+			       "\"d\":null}\n{\"a\":1,\"b\":-9223372036854775808,"
+			       "\"c\":[\"\\\"\",\"0x1f\"],\"d\":null}\n");
+}
+END_TEST
+
 START_TEST(numbers_are_exact_at_their_ends)
 {
 	ep_json_array(&json);
@@ -214,6 +240,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, commas_and_colons_come_by_themselves);
+	tcase_add_test(tests, a_buffer_takes_the_same);
 	tcase_add_test(tests, numbers_are_exact_at_their_ends);
 	tcase_add_test(tests, strings_are_escaped);
 	tcase_add_test(tests, controls_of_two_bytes_are_escaped);
