@@ -57,17 +57,17 @@ void ep_call_table_deinit(struct ep_call_table *table)
 static inline uint32_t bounds_of(struct ep_call_table *table, const struct ep_time *time)
 {
 	size_t count = table->bounds.count;
-	const struct ep_bounds *last = table->bounds.list + count - 1;
+	const struct ep_call_bounds *last = table->bounds.list + count - 1;
 
 	if (time->low == time->best && time->high == time->best)
 		return 0;
 	if (!count || last->low != time->low || last->high != time->high)
-		ep_array_push(&table->bounds, ((struct ep_bounds){time->low, time->high}));
+		ep_array_push(&table->bounds, ((struct ep_call_bounds){time->low, time->high}));
 	return (uint32_t)table->bounds.count;
 }
 
 /* From the function's start. Sets `far` in the row when it lies elsewhere. */
-static inline uint32_t offset_of(struct ep_call_table *table, struct ep_row *row,
+static inline uint32_t offset_of(struct ep_call_table *table, struct ep_call_row *row,
 				 const struct ep_event *event, uint32_t far)
 {
 	uint64_t start = event->function ? event->function->start : 0;
@@ -108,7 +108,7 @@ uint32_t ep_call_table_row(const struct ep_call_table *table, uint64_t call)
 	size_t low = 0, high = table->numbers.count;
 
 	if (!high)
-		return call < table->rows.count ? (uint32_t)call : EP_ROW_NONE;
+		return call < table->rows.count ? (uint32_t)call : EP_CALL_ROW_NONE;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -118,22 +118,22 @@ uint32_t ep_call_table_row(const struct ep_call_table *table, uint64_t call)
 			high = middle;
 	}
 	return low < table->numbers.count && table->numbers.list[low] == call ? (uint32_t)low
-									      : EP_ROW_NONE;
+									      : EP_CALL_ROW_NONE;
 }
 
 static inline void add_row(struct ep_call_table *table, const struct ep_event *event,
 			   uint32_t flags)
 {
 	const struct ep_time *begin = &event->begin;
-	struct ep_row *row;
+	struct ep_call_row *row;
 
 	add_number(table, event->call);
 	row = ep_array_slot(&table->rows);
-	*row = (struct ep_row){
+	*row = (struct ep_call_row){
 		.begin = begin->best,
 		.function = function_of(table, event->function),
-		.flags = flags | (begin->exact ? EP_ROW_BEGIN_EXACT : 0) |
-			 (begin->refined ? EP_ROW_BEGIN_REFINED : 0),
+		.flags = flags | (begin->exact ? EP_CALL_ROW_BEGIN_EXACT : 0) |
+			 (begin->refined ? EP_CALL_ROW_BEGIN_REFINED : 0),
 		.depth = event->depth,
 		.stack = event->stack,
 		.begin_bounds = bounds_of(table, begin),
@@ -143,49 +143,49 @@ static inline void add_row(struct ep_call_table *table, const struct ep_event *e
 static void add_begin(struct ep_call_table *table, const struct ep_event *event)
 {
 	bool unsure = event->flags & EP_CALL_UNSURE_WAIT;
-	struct ep_row *row;
+	struct ep_call_row *row;
 
-	add_row(table, event, event->flags | (unsure ? EP_ROW_BEGIN_UNSURE : 0));
+	add_row(table, event, event->flags | (unsure ? EP_CALL_ROW_BEGIN_UNSURE : 0));
 	row = &table->rows.list[table->rows.count - 1];
-	row->begin_address = offset_of(table, row, event, EP_ROW_BEGIN_FAR);
-	ep_array_push(&table->order, (uint32_t)(table->rows.count - 1) << 2 | EP_STEP_BEGIN);
+	row->begin_address = offset_of(table, row, event, EP_CALL_ROW_BEGIN_FAR);
+	ep_array_push(&table->order, (uint32_t)(table->rows.count - 1) << 2 | EP_CALL_STEP_BEGIN);
 }
 
 static void add_end(struct ep_call_table *table, const struct ep_event *event)
 {
 	bool alone = event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
-	uint32_t at = alone ? EP_ROW_NONE : ep_call_table_row(table, event->call);
+	uint32_t at = alone ? EP_CALL_ROW_NONE : ep_call_table_row(table, event->call);
 	const struct ep_time *end = &event->end;
-	struct ep_row *row;
+	struct ep_call_row *row;
 
-	if (at == EP_ROW_NONE) {
+	if (at == EP_CALL_ROW_NONE) {
 		at = (uint32_t)table->rows.count;
-		add_row(table, event, EP_ROW_ONLY_END);
+		add_row(table, event, EP_CALL_ROW_ONLY_END);
 	}
 	row = &table->rows.list[at];
 	row->end = end->best;
 	row->end_bounds = bounds_of(table, end);
-	row->flags |= event->flags | EP_ROW_ENDED | (end->exact ? EP_ROW_END_EXACT : 0) |
-		      (end->refined ? EP_ROW_END_REFINED : 0);
-	if (row->flags & EP_ROW_BEGIN_EXACT && !event->begin.exact)
-		row->flags |= EP_ROW_BEGIN_DOUBTED;
-	row->end_address = offset_of(table, row, event, EP_ROW_END_FAR);
+	row->flags |= event->flags | EP_CALL_ROW_ENDED | (end->exact ? EP_CALL_ROW_END_EXACT : 0) |
+		      (end->refined ? EP_CALL_ROW_END_REFINED : 0);
+	if (row->flags & EP_CALL_ROW_BEGIN_EXACT && !event->begin.exact)
+		row->flags |= EP_CALL_ROW_BEGIN_DOUBTED;
+	row->end_address = offset_of(table, row, event, EP_CALL_ROW_END_FAR);
 	if (event->astray) {
-		row->flags |= EP_ROW_ASTRAY;
+		row->flags |= EP_CALL_ROW_ASTRAY;
 		ep_array_push(&table->astray,
-			      ((struct ep_astray){table->order.count, event->astray}));
+			      ((struct ep_call_astray){table->order.count, event->astray}));
 	}
 	if (event->flags & EP_CALL_BEFORE)
 		ep_array_push(&table->before, table->order.count);
-	ep_array_push(&table->order, at << 2 | EP_STEP_END);
+	ep_array_push(&table->order, at << 2 | EP_CALL_STEP_END);
 }
 
 static void add_mark(struct ep_call_table *table, const struct ep_event *event)
 {
-	struct ep_mark *mark = ep_array_add(&table->marks);
+	struct ep_call_mark *mark = ep_array_add(&table->marks);
 
 	mark->event = *event;
-	mark->call = EP_ROW_NONE;
+	mark->call = EP_CALL_ROW_NONE;
 	if (event->text)
 		mark->event.text = *event->text ? ep_strdup(event->text) : "";
 	if (event->kind == EP_EVENT_WAIT) {
@@ -196,7 +196,7 @@ static void add_mark(struct ep_call_table *table, const struct ep_event *event)
 	}
 	if (event->kind == EP_EVENT_GAP)
 		ep_array_push(&table->before, table->order.count);
-	ep_array_push(&table->order, (uint32_t)(table->marks.count - 1) << 2 | EP_STEP_MARK);
+	ep_array_push(&table->order, (uint32_t)(table->marks.count - 1) << 2 | EP_CALL_STEP_MARK);
 }
 
 void ep_call_table_add(struct ep_call_table *table, const struct ep_event *event)
@@ -234,7 +234,7 @@ static uint32_t innermost(const struct ep_call_table *table, const struct open_r
 	for (size_t i = open->list.count; i > 0; i--)
 		if (table->rows.list[open->list.list[i - 1]].stack == stack)
 			return open->list.list[i - 1];
-	return EP_ROW_NONE;
+	return EP_CALL_ROW_NONE;
 }
 
 void ep_call_table_finish(struct ep_call_table *table)
@@ -248,8 +248,8 @@ void ep_call_table_finish(struct ep_call_table *table)
 	for (size_t i = 0; points && i < table->order.count; i++) {
 		uint32_t entry = table->order.list[i], index = entry >> 2;
 
-		if (ep_step_of(entry) == EP_STEP_MARK) {
-			struct ep_mark *mark = &table->marks.list[index];
+		if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
+			struct ep_call_mark *mark = &table->marks.list[index];
 
 			if (mark->event.kind == EP_EVENT_POINT)
 				mark->call = innermost(table, &open, stack);
@@ -258,9 +258,9 @@ void ep_call_table_finish(struct ep_call_table *table)
 			continue;
 		}
 		stack = table->rows.list[index].stack;
-		if (ep_step_of(entry) == EP_STEP_BEGIN)
+		if (ep_call_step_of(entry) == EP_CALL_STEP_BEGIN)
 			ep_array_push(&open.list, index);
-		else if (!(table->rows.list[index].flags & EP_ROW_ONLY_END))
+		else if (!(table->rows.list[index].flags & EP_CALL_ROW_ONLY_END))
 			close_row(&open, index);
 	}
 	ep_array_deinit(&open.list);
@@ -289,7 +289,7 @@ static void reserve(struct ep_call_table *table)
 	/* Most calls return: what is a little too large costs addresses, no memory. */
 	ep_array_reserve(&table->rows, records / 8 * 5);
 	ep_array_reserve(&table->order, records + records / 16);
-	prefer_large_pages(table->rows.list, table->rows.capacity * sizeof(struct ep_row));
+	prefer_large_pages(table->rows.list, table->rows.capacity * sizeof(struct ep_call_row));
 	prefer_large_pages(table->order.list, table->order.capacity * sizeof(uint32_t));
 }
 
@@ -312,7 +312,7 @@ static void take_open(struct ep_call_table *table, const struct ep_calls *calls)
 		const struct ep_event *event = &table->open.list[i];
 		uint32_t row = ep_call_table_row(table, event->call);
 
-		if (row != EP_ROW_NONE)
+		if (row != EP_CALL_ROW_NONE)
 			table->rows.list[row].flags |= event->flags;
 	}
 	events = ep_calls_spans(calls, &count);
@@ -401,9 +401,9 @@ static uint64_t astray_of(const struct ep_call_table *table, size_t at)
 void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep_event *out)
 {
 	uint32_t entry = table->order.list[at], index = entry >> 2, flags;
-	const struct ep_row *row;
+	const struct ep_call_row *row;
 
-	if (ep_step_of(entry) == EP_STEP_MARK) {
+	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
 		*out = table->marks.list[index].event;
 		out->depth -= table->too_deep;
 		return;
@@ -419,24 +419,25 @@ void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep
 	out->depth = row->depth - table->too_deep;
 	out->stack = row->stack;
 	out->call = table->numbers.count ? table->numbers.list[index] : index;
-	out->begin = time_at(table, row->begin, row->begin_bounds, flags & EP_ROW_BEGIN_EXACT,
-			     flags & EP_ROW_BEGIN_REFINED);
-	if (ep_step_of(entry) == EP_STEP_BEGIN) {
+	out->begin = time_at(table, row->begin, row->begin_bounds, flags & EP_CALL_ROW_BEGIN_EXACT,
+			     flags & EP_CALL_ROW_BEGIN_REFINED);
+	if (ep_call_step_of(entry) == EP_CALL_STEP_BEGIN) {
 		out->kind = EP_EVENT_BEGIN;
-		out->flags = (flags & EP_ROW_BEGIN_UNSURE ? EP_CALL_UNSURE_WAIT : 0) |
-			     (flags & EP_ROW_ENDED ? 0 : EP_CALL_OPEN);
+		out->flags = (flags & EP_CALL_ROW_BEGIN_UNSURE ? EP_CALL_UNSURE_WAIT : 0) |
+			     (flags & EP_CALL_ROW_ENDED ? 0 : EP_CALL_OPEN);
 		out->address = address_of(table, out->function, row->begin_address,
-					  flags & EP_ROW_BEGIN_FAR);
+					  flags & EP_CALL_ROW_BEGIN_FAR);
 		out->end = (struct ep_time){0};
 		out->astray = 0;
 		return;
 	}
 	out->kind = EP_EVENT_END;
-	out->flags = flags & (EP_ROW_ENDED - 1);
-	if (flags & EP_ROW_BEGIN_DOUBTED)
+	out->flags = flags & (EP_CALL_ROW_ENDED - 1);
+	if (flags & EP_CALL_ROW_BEGIN_DOUBTED)
 		out->begin.exact = false;
-	out->end = time_at(table, row->end, row->end_bounds, flags & EP_ROW_END_EXACT,
-			   flags & EP_ROW_END_REFINED);
-	out->address = address_of(table, out->function, row->end_address, flags & EP_ROW_END_FAR);
-	out->astray = flags & EP_ROW_ASTRAY ? astray_of(table, at) : 0;
+	out->end = time_at(table, row->end, row->end_bounds, flags & EP_CALL_ROW_END_EXACT,
+			   flags & EP_CALL_ROW_END_REFINED);
+	out->address =
+		address_of(table, out->function, row->end_address, flags & EP_CALL_ROW_END_FAR);
+	out->astray = flags & EP_CALL_ROW_ASTRAY ? astray_of(table, at) : 0;
 }

@@ -15,21 +15,21 @@
 
 /* In `flags` of a row, beside EP_CALL_: those that the call had at its end, or has while it is
  * open. */
-#define EP_ROW_ENDED         (1u << 16)
-#define EP_ROW_ONLY_END      (1u << 17) /* BEFORE, STRAY: the order does not have its begin */
-#define EP_ROW_PASSES        (1u << 18) /* the selection's (stream.c): by itself */
-#define EP_ROW_SHOWN         (1u << 19) /* the same: among what is left */
-#define EP_ROW_BEGIN_EXACT   (1u << 20) /* as in struct ep_time */
-#define EP_ROW_BEGIN_REFINED (1u << 21)
-#define EP_ROW_BEGIN_UNSURE  (1u << 22) /* EP_CALL_UNSURE_WAIT was known when it began */
-#define EP_ROW_BEGIN_DOUBTED (1u << 23) /* its end says that its begin is not exact */
-#define EP_ROW_BEGIN_FAR     (1u << 24) /* the address is in `far` */
-#define EP_ROW_END_EXACT     (1u << 25)
-#define EP_ROW_END_REFINED   (1u << 26)
-#define EP_ROW_END_FAR       (1u << 27)
-#define EP_ROW_ASTRAY        (1u << 28) /* it has some */
+#define EP_CALL_ROW_ENDED         (1u << 16)
+#define EP_CALL_ROW_ONLY_END      (1u << 17) /* BEFORE, STRAY: the order does not have its begin */
+#define EP_CALL_ROW_PASSES        (1u << 18) /* the selection's (stream.c): by itself */
+#define EP_CALL_ROW_SHOWN         (1u << 19) /* the same: among what is left */
+#define EP_CALL_ROW_BEGIN_EXACT   (1u << 20) /* as in struct ep_time */
+#define EP_CALL_ROW_BEGIN_REFINED (1u << 21)
+#define EP_CALL_ROW_BEGIN_UNSURE  (1u << 22) /* EP_CALL_UNSURE_WAIT was known when it began */
+#define EP_CALL_ROW_BEGIN_DOUBTED (1u << 23) /* its end says that its begin is not exact */
+#define EP_CALL_ROW_BEGIN_FAR     (1u << 24) /* the address is in `far` */
+#define EP_CALL_ROW_END_EXACT     (1u << 25)
+#define EP_CALL_ROW_END_REFINED   (1u << 26)
+#define EP_CALL_ROW_END_FAR       (1u << 27)
+#define EP_CALL_ROW_ASTRAY        (1u << 28) /* it has some */
 
-struct ep_row {
+struct ep_call_row {
 	uint64_t begin, end; /* TSC: the best number for each */
 	uint32_t function;   /* its id */
 	uint32_t flags;
@@ -39,27 +39,27 @@ struct ep_row {
 };
 
 /* An event that is no call's. */
-struct ep_mark {
+struct ep_call_mark {
 	struct ep_event event; /* text and place are the mark's own */
-	uint32_t call;         /* POINT: the row that it happened in; EP_ROW_NONE */
+	uint32_t call;         /* POINT: the row that it happened in; EP_CALL_ROW_NONE */
 	bool passes, shown;
 };
 
-#define EP_ROW_NONE UINT32_MAX
+#define EP_CALL_ROW_NONE UINT32_MAX
 
 /* What an entry of the order is: the low two bits, the rest says which. */
-enum ep_step { EP_STEP_BEGIN, EP_STEP_END, EP_STEP_MARK };
+enum ep_call_step { EP_CALL_STEP_BEGIN, EP_CALL_STEP_END, EP_CALL_STEP_MARK };
 
-static inline enum ep_step ep_step_of(uint32_t entry)
+static inline enum ep_call_step ep_call_step_of(uint32_t entry)
 {
-	return (enum ep_step)(entry & 3);
+	return (enum ep_call_step)(entry & 3);
 }
 
-struct ep_bounds {
+struct ep_call_bounds {
 	uint64_t low, high;
 };
 
-struct ep_astray {
+struct ep_call_astray {
 	size_t at; /* its end, in the order */
 	uint64_t cycles;
 };
@@ -72,14 +72,14 @@ struct ep_call_functions {
 struct ep_call_table {
 	const struct ep_trace_thread *thread;
 	struct ep_call_functions *functions; /* borrowed */
-	EP_ARRAY(struct ep_row) rows;        /* as they began, or turned out to have */
-	EP_ARRAY(uint32_t) order;            /* index << 2 | enum ep_step */
-	EP_ARRAY(struct ep_mark) marks;
-	EP_ARRAY(struct ep_bounds) bounds;
+	EP_ARRAY(struct ep_call_row) rows;   /* as they began, or turned out to have */
+	EP_ARRAY(uint32_t) order;            /* index << 2 | enum ep_call_step */
+	EP_ARRAY(struct ep_call_mark) marks;
+	EP_ARRAY(struct ep_call_bounds) bounds;
 	EP_ARRAY(uint64_t) far;
-	EP_ARRAY(struct ep_astray) astray; /* ascending */
-	EP_ARRAY(size_t) before;           /* of the order: gaps, and ends of calls from BEFORE */
-	EP_ARRAY(uint64_t) numbers;        /* of the rows' calls; none: those of the rows */
+	EP_ARRAY(struct ep_call_astray) astray; /* ascending */
+	EP_ARRAY(size_t) before;    /* of the order: gaps, and ends of calls from BEFORE */
+	EP_ARRAY(uint64_t) numbers; /* of the rows' calls; none: those of the rows */
 	EP_ARRAY(struct ep_event)
 	open;                            /* did not return: those of stacks that were left, then
 					    of the one that runs; outermost first */
@@ -113,7 +113,7 @@ void ep_call_table_finish(struct ep_call_table *table);
  */
 void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep_event *out);
 
-/* The row of a call's number; EP_ROW_NONE: there is none. */
+/* The row of a call's number; EP_CALL_ROW_NONE: there is none. */
 uint32_t ep_call_table_row(const struct ep_call_table *table, uint64_t call);
 
 #endif

@@ -50,10 +50,10 @@ static uint64_t time_of(const struct ep_call_table *table, size_t at)
 {
 	uint32_t entry = table->order.list[at], index = entry >> 2;
 
-	switch (ep_step_of(entry)) {
-	case EP_STEP_BEGIN:
+	switch (ep_call_step_of(entry)) {
+	case EP_CALL_STEP_BEGIN:
 		return table->rows.list[index].begin;
-	case EP_STEP_END:
+	case EP_CALL_STEP_END:
 		return table->rows.list[index].end;
 	default:
 		return table->marks.list[index].event.begin.best;

@@ -13,6 +13,8 @@
 #include "decoder/stream/merge.h"
 #include "decoder/stream/nest.h"
 
+#define PROGRESS_EVENTS 65536u /* after so many of them it is said how far it is */
+
 struct stream {
 	const struct ep_trace *trace;
 	struct ep_names *names;
@@ -22,12 +24,15 @@ struct stream {
 	struct ep_call_functions functions;
 	struct ep_call_table *tables; /* of the threads that are wanted, ascending serial */
 	size_t count;
-	EP_ARRAY(char) matches;       /* by id of a function: 'y', 'n', 0 not asked yet */
-	uint64_t blocks, blocks_read; /* of all of them; before the one that is being read */
-	size_t reading;               /* blocks of that one */
-	uint64_t passing;             /* items but for gaps */
-	uint64_t left_out;            /* of these */
-	struct ep_event event;        /* that is handed out */
+	EP_ARRAY(char) matches; /* by id of a function: 'y', 'n', 0 not asked yet */
+	uint64_t blocks;        /* of all of them: each is read, and handed out */
+	uint64_t blocks_read, blocks_handed;
+	size_t reading;           /* blocks of the one that is being read; not among blocks_read */
+	uint64_t handing;         /* blocks that are being handed out; not among blocks_handed */
+	uint64_t handed, entries; /* of theirs: so many, at most, of so many */
+	uint64_t passing;         /* items but for gaps */
+	uint64_t left_out;        /* of these */
+	struct ep_event event;    /* that is handed out */
 };
 
 /* ---- what passes by itself ---- */
@@ -51,7 +56,7 @@ static bool matches(struct stream *stream, uint32_t function)
 
 /* One that is open may last for long yet. */
 static bool row_passes(struct stream *stream, const struct ep_call_table *table,
-		       const struct ep_row *row)
+		       const struct ep_call_row *row)
 {
 	const struct ep_selection *selection = stream->selection;
 
@@ -59,7 +64,7 @@ static bool row_passes(struct stream *stream, const struct ep_call_table *table,
 	    (selection->depth && row->depth - table->too_deep >= selection->depth) ||
 	    !matches(stream, row->function))
 		return false;
-	if (!(row->flags & EP_ROW_ENDED))
+	if (!(row->flags & EP_CALL_ROW_ENDED))
 		return true;
 	return row->end >= stream->window.since &&
 	       (!selection->min_duration ||
@@ -67,13 +72,13 @@ static bool row_passes(struct stream *stream, const struct ep_call_table *table,
 }
 
 /* A point that is in no call is an item of its own where the program said it. */
-static bool is_alone(const struct ep_mark *mark)
+static bool is_alone(const struct ep_call_mark *mark)
 {
-	return mark->event.kind == EP_EVENT_POINT && mark->call == EP_ROW_NONE &&
+	return mark->event.kind == EP_EVENT_POINT && mark->call == EP_CALL_ROW_NONE &&
 	       mark->event.point >= EP_POINT_NOTE;
 }
 
-static bool mark_passes(const struct stream *stream, const struct ep_mark *mark)
+static bool mark_passes(const struct stream *stream, const struct ep_call_mark *mark)
 {
 	const struct ep_event *event = &mark->event;
 	const struct ep_selection *selection = stream->selection;
@@ -83,22 +88,22 @@ static bool mark_passes(const struct stream *stream, const struct ep_mark *mark)
 		       event->end.best >= stream->window.since;
 	if (event->begin.best < stream->window.since || event->begin.best > stream->window.until)
 		return false;
-	return mark->call != EP_ROW_NONE ||
+	return mark->call != EP_CALL_ROW_NONE ||
 	       (!selection->functions.count && (is_alone(mark) || !selection->last_calls));
 }
 
 static void judge(struct stream *stream, struct ep_call_table *table)
 {
 	for (size_t i = 0; i < table->rows.count; i++) {
-		struct ep_row *row = &table->rows.list[i];
+		struct ep_call_row *row = &table->rows.list[i];
 
 		if (!row_passes(stream, table, row))
 			continue;
-		row->flags |= EP_ROW_PASSES | EP_ROW_SHOWN;
+		row->flags |= EP_CALL_ROW_PASSES | EP_CALL_ROW_SHOWN;
 		stream->passing++;
 	}
 	for (size_t i = 0; i < table->marks.count; i++) {
-		struct ep_mark *mark = &table->marks.list[i];
+		struct ep_call_mark *mark = &table->marks.list[i];
 
 		mark->shown = mark->passes = mark_passes(stream, mark);
 		stream->passing += mark->passes && is_alone(mark);
@@ -109,11 +114,11 @@ static void judge(struct stream *stream, struct ep_call_table *table)
 static void judge_points(struct ep_call_table *table)
 {
 	for (size_t i = 0; i < table->marks.count; i++) {
-		struct ep_mark *mark = &table->marks.list[i];
+		struct ep_call_mark *mark = &table->marks.list[i];
 
-		if (mark->call != EP_ROW_NONE)
-			mark->shown =
-				mark->passes && table->rows.list[mark->call].flags & EP_ROW_SHOWN;
+		if (mark->call != EP_CALL_ROW_NONE)
+			mark->shown = mark->passes &&
+				      table->rows.list[mark->call].flags & EP_CALL_ROW_SHOWN;
 	}
 }
 
@@ -123,16 +128,16 @@ static void judge_points(struct ep_call_table *table)
 static bool begins_item(const struct ep_call_table *table, size_t at)
 {
 	uint32_t entry = table->order.list[at], index = entry >> 2;
-	const struct ep_mark *mark;
+	const struct ep_call_mark *mark;
 	uint32_t flags;
 
-	if (ep_step_of(entry) == EP_STEP_MARK) {
+	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
 		mark = &table->marks.list[index];
 		return mark->passes && (mark->event.kind == EP_EVENT_GAP || is_alone(mark));
 	}
 	flags = table->rows.list[index].flags;
-	return flags & EP_ROW_PASSES &&
-	       (ep_step_of(entry) == EP_STEP_BEGIN || flags & EP_ROW_ONLY_END);
+	return flags & EP_CALL_ROW_PASSES &&
+	       (ep_call_step_of(entry) == EP_CALL_STEP_BEGIN || flags & EP_CALL_ROW_ONLY_END);
 }
 
 /* The item at hand, behind which `left` items that pass begin, and gaps. */
@@ -140,19 +145,19 @@ static void keep_item(struct stream *stream, struct ep_call_table *table, size_t
 {
 	uint32_t entry = table->order.list[at];
 	bool last = left < stream->selection->last_calls;
-	struct ep_row *row;
+	struct ep_call_row *row;
 
-	if (ep_step_of(entry) == EP_STEP_MARK) {
-		struct ep_mark *mark = &table->marks.list[entry >> 2];
+	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
+		struct ep_call_mark *mark = &table->marks.list[entry >> 2];
 
 		mark->shown = last;
 		stream->left_out += !last && is_alone(mark);
 		return;
 	}
 	row = &table->rows.list[entry >> 2];
-	if (last || !(row->flags & EP_ROW_ENDED))
+	if (last || !(row->flags & EP_CALL_ROW_ENDED))
 		return;
-	row->flags &= ~EP_ROW_SHOWN;
+	row->flags &= ~EP_CALL_ROW_SHOWN;
 	stream->left_out++;
 }
 
@@ -164,17 +169,17 @@ static void keep_callers(struct stream *stream, struct ep_call_table *table)
 
 	for (size_t i = 0; i < table->order.count; i++) {
 		uint32_t entry = table->order.list[i], index = entry >> 2;
-		struct ep_row *row;
+		struct ep_call_row *row;
 
-		if (ep_step_of(entry) == EP_STEP_MARK)
+		if (ep_call_step_of(entry) == EP_CALL_STEP_MARK)
 			continue;
 		row = &table->rows.list[index];
-		if (row->flags & EP_ROW_SHOWN) {
-			if (!first && row->flags & EP_ROW_ENDED)
+		if (row->flags & EP_CALL_ROW_SHOWN) {
+			if (!first && row->flags & EP_CALL_ROW_ENDED)
 				first = index + 1;
-		} else if (ep_step_of(entry) == EP_STEP_END && index + 1 < first &&
-			   row->flags & EP_ROW_PASSES) {
-			row->flags |= EP_ROW_SHOWN;
+		} else if (ep_call_step_of(entry) == EP_CALL_STEP_END && index + 1 < first &&
+			   row->flags & EP_CALL_ROW_PASSES) {
+			row->flags |= EP_CALL_ROW_SHOWN;
 			stream->left_out--;
 		}
 	}
@@ -195,7 +200,7 @@ static void keep_last(struct stream *stream)
 	while ((table = ep_merge_next(merge, &at))) {
 		uint32_t entry = table->order.list[at];
 
-		left -= ep_step_of(entry) != EP_STEP_MARK ||
+		left -= ep_call_step_of(entry) != EP_CALL_STEP_MARK ||
 			table->marks.list[entry >> 2].event.kind != EP_EVENT_GAP;
 		keep_item(stream, table, at, left);
 	}
@@ -210,14 +215,23 @@ static bool is_shown(const struct ep_call_table *table, size_t at)
 {
 	uint32_t entry = table->order.list[at];
 
-	return ep_step_of(entry) == EP_STEP_MARK
+	return ep_call_step_of(entry) == EP_CALL_STEP_MARK
 		       ? table->marks.list[entry >> 2].shown
-		       : table->rows.list[entry >> 2].flags & EP_ROW_SHOWN;
+		       : table->rows.list[entry >> 2].flags & EP_CALL_ROW_SHOWN;
+}
+
+static bool say_progress(const struct stream *stream, uint64_t more)
+{
+	return ep_progress("reading calls", stream->blocks_read + stream->blocks_handed + more,
+			   2 * stream->blocks);
 }
 
 static int hand_out(struct stream *stream, const struct ep_call_table *table, size_t at)
 {
 	ep_call_table_event(table, at, &stream->event);
+	if (++stream->handed % PROGRESS_EVENTS == 0 &&
+	    !say_progress(stream, stream->handing * stream->handed / stream->entries))
+		return EP_END;
 	return stream->sink->event(stream->sink->context, &stream->event, NULL);
 }
 
@@ -246,7 +260,7 @@ static int hand_out_open(struct stream *stream, const struct ep_call_table *tabl
 		uint32_t row = ep_call_table_row(table, open.call);
 
 		open.kind = EP_EVENT_OPEN;
-		if (row != EP_ROW_NONE && table->rows.list[row].flags & EP_ROW_SHOWN)
+		if (row != EP_CALL_ROW_NONE && table->rows.list[row].flags & EP_CALL_ROW_SHOWN)
 			rc = stream->sink->event(stream->sink->context, &open, NULL);
 	}
 	for (size_t i = 0; !rc && i < table->spans.count; i++) {
@@ -279,12 +293,11 @@ static int hand_out_all(struct stream *stream)
 
 /* ---- the whole ---- */
 
-static bool say_progress(void *context, size_t blocks_left)
+static bool goes_on(void *context, size_t blocks_left)
 {
 	const struct stream *stream = context;
 
-	return ep_progress("reading calls", stream->blocks_read + stream->reading - blocks_left,
-			   stream->blocks);
+	return say_progress(stream, stream->reading - blocks_left);
 }
 
 static bool read_table(struct stream *stream, struct ep_call_table *table)
@@ -293,8 +306,10 @@ static bool read_table(struct stream *stream, struct ep_call_table *table)
 
 	stream->reading = table->thread->block_count;
 	going = ep_call_table_read(table, stream->trace, stream->names, stream->sink->waits,
-				   say_progress, stream);
+				   goes_on, stream);
 	stream->blocks_read += stream->reading;
+	stream->handing += stream->reading;
+	stream->entries += table->order.count;
 	judge(stream, table);
 	return going;
 }
@@ -315,6 +330,8 @@ static int in_turns(struct stream *stream)
 			if (is_shown(table, at))
 				rc = hand_out(stream, table, at);
 		rc = rc ? rc : hand_out_open(stream, table);
+		stream->blocks_handed += stream->handing;
+		stream->handing = stream->handed = stream->entries = 0;
 	}
 	return rc;
 }
@@ -393,6 +410,7 @@ int ep_stream_tail(const struct ep_trace *trace, const struct ep_selection *sele
 		ep_call_table_add(&stream.tables[0], &tail->events.list[i]);
 	if (stream.count) {
 		ep_call_table_finish(&stream.tables[0]);
+		stream.entries = stream.tables[0].order.count;
 		judge(&stream, &stream.tables[0]);
 		keep_last(&stream);
 		judge_points(&stream.tables[0]);

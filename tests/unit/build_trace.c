@@ -255,7 +255,7 @@ static void check_table(const struct ep_trace *trace, struct ep_names *names,
 	for (size_t i = 0; i < table->open.count; i++) {
 		uint32_t row = ep_call_table_row(table, table->open.list[i].call);
 
-		RULE(row != EP_ROW_NONE && !(table->rows.list[row].flags & EP_ROW_ENDED));
+		RULE(row != EP_CALL_ROW_NONE && !(table->rows.list[row].flags & EP_CALL_ROW_ENDED));
 	}
 	ep_calls_destroy(calls);
 }
