@@ -56,12 +56,12 @@ void ep_call_table_deinit(struct ep_call_table *table)
 
 static inline uint32_t bounds_of(struct ep_call_table *table, const struct ep_time *time)
 {
-	size_t count = table->bounds.count;
-	const struct ep_call_bounds *last = table->bounds.list + count - 1;
+	const struct ep_call_bounds *last;
 
 	if (time->low == time->best && time->high == time->best)
 		return 0;
-	if (!count || last->low != time->low || last->high != time->high)
+	last = table->bounds.count ? &table->bounds.list[table->bounds.count - 1] : NULL;
+	if (!last || last->low != time->low || last->high != time->high)
 		ep_array_push(&table->bounds, ((struct ep_call_bounds){time->low, time->high}));
 	return (uint32_t)table->bounds.count;
 }
