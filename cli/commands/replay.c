@@ -101,7 +101,7 @@ static int replay_event(void *context, const struct ep_event *event,
 static void replay_once(struct replay *replay)
 {
 	struct ep_selection selection = replay->selection;
-	const struct ep_sink sink = {.context = replay, .event = replay_event, .foresee = true};
+	const struct ep_sink sink = {.context = replay, .event = replay_event};
 	const struct ep_trace *trace = replay->session.trace;
 	uint64_t shown = 0;
 

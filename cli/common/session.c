@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/common/say.h"
-#include "decoder/calls/plans.h"
 #include "decoder/kernel/end.h"
 #include "decoder/trace/losses.h"
 #include "decoder/names/modules.h"
@@ -213,7 +212,6 @@ static int open_trace(struct ep_session *session)
 		       ep_source_name(session->source));
 	if (!result) {
 		ep_schedule_attach(session->trace);
-		ep_plans_attach(session->trace);
 		ep_end_find(session->trace, session->source, 0);
 	}
 	ep_source_death(session->source, &death);
@@ -256,7 +254,6 @@ int ep_session_open(struct ep_session *session, const struct ep_arguments *argum
 void ep_session_close(struct ep_session *session)
 {
 	ep_names_destroy(session->names);
-	ep_plans_detach(session->trace);
 	ep_schedule_detach(session->trace);
 	ep_trace_destroy(session->trace);
 	ep_image_deinit(&session->image);

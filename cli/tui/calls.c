@@ -54,8 +54,7 @@ static void read_calls(struct ep_view *view, const struct ep_sink *sink)
 	selection.last_calls = calls->wanted;
 	ep_open_calls_init(&open, session->trace, calls->thread, session->names);
 	if (!is_window(&selection) && ep_tail_holds(&open.tail, calls->wanted))
-		ep_stream_tail(session->trace, session->names, &selection, &open.tail, sink,
-			       &calls->shown);
+		ep_stream_tail(session->trace, &selection, &open.tail, sink, &calls->shown);
 	else
 		ep_stream(session->trace, session->names, &selection, sink, &calls->shown);
 	ep_open_calls_deinit(&open);
@@ -67,7 +66,7 @@ static void print_calls(struct ep_view *view, struct ep_text_page *page)
 	struct calls *calls = calls_of(view);
 	struct ep_outbuf *out = ep_malloc(sizeof(*out));
 	struct ep_replay printer;
-	const struct ep_sink sink = {.context = &printer, .event = print_event, .foresee = true};
+	const struct ep_sink sink = {.context = &printer, .event = print_event};
 
 	ep_outbuf_init(out, ep_text_page_write(page));
 	ep_replay_init(&printer, out, view->tui->session.trace, &style);

@@ -7,7 +7,6 @@
 #include <x86intrin.h>
 
 #include "coredump/util/alloc.h"
-#include "decoder/calls/plans.h"
 #include "decoder/kernel/schedule.h"
 #include "decoder/names/modules.h"
 
@@ -70,7 +69,6 @@ static void forget_counts(struct ep_look *look)
 
 static void forget_trace(struct ep_image *image, struct ep_trace *trace)
 {
-	ep_plans_detach(trace);
 	ep_schedule_detach(trace);
 	ep_trace_destroy(trace);
 	ep_image_deinit(image);
@@ -128,7 +126,6 @@ static int read_trace(struct ep_look *look, struct ep_image *image, struct ep_tr
 			ep_modules_from_source(&(*trace)->module_count, session->source, NULL);
 	}
 	ep_schedule_attach(*trace);
-	ep_plans_attach(*trace);
 	return EP_OK;
 }
 

@@ -766,7 +766,7 @@ bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep)
 {
 	uint64_t outer;
 
-	if (!ep_pairing_once_held(&calls->pairing, &calls->records, &outer))
+	if (!ep_pairing_once_held(&calls->pairing, &outer))
 		return false;
 	*too_deep = (uint32_t)(EP_ONCE_BASE - outer);
 	for (size_t i = 0; i < calls->pairing.now->height; i++)

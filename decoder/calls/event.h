@@ -60,7 +60,7 @@ const char *ep_point_word(enum ep_point point);
 #define EP_CALL_AMBIGUOUS 16u
 /* END, with ABANDONED: an exception or longjmp is known to have left it, at this time. */
 #define EP_CALL_UNWOUND 32u
-#define EP_CALL_OPEN    64u /* BEGIN: it does not return; see sink.h */
+#define EP_CALL_OPEN    64u /* BEGIN, of a stream: it does not return */
 /* It may have waited, or a call near it: when it began or ended is not known as well as that
  * (placing.h). */
 #define EP_CALL_UNSURE_WAIT 128u

@@ -45,9 +45,6 @@
 #include "decoder/calls/pairing.h"
 
 #include "coredump/util/alloc.h"
-#include "decoder/calls/plans.h"
-
-#define CALLERS_KEPT 4096u
 
 /* ---- doubts ---- */
 
@@ -101,27 +98,6 @@ static void grow_inner(struct ep_pairing *pairing)
 {
 	while (pairing->inner.count <= pairing->segment)
 		ep_array_add(&pairing->inner);
-}
-
-/* Only so many; with more they are not whole. Depths are not known before all have returned: what
- * is kept is how many less it will be. */
-static void keep_caller(struct ep_pairing *pairing, const struct ep_record *record,
-			const struct ep_function *function, size_t height)
-{
-	uint64_t less = pairing->now->outer_all + pairing->inner.list[pairing->segment];
-
-	if (pairing->callers.count == CALLERS_KEPT)
-		pairing->callers_whole = false;
-	if (!pairing->callers_whole)
-		return;
-	ep_array_push(&pairing->callers, ((struct ep_caller){
-						 .function = function,
-						 .address = record->address,
-						 .call = pairing->calls - 1,
-						 .since = pairing->known_at,
-						 .segment = pairing->segment,
-						 .depth = (uint32_t)height - (uint32_t)less,
-					 }));
 }
 
 /*
@@ -248,8 +224,6 @@ struct ep_judgement ep_pairing_return(struct ep_pairing *pairing, const struct e
 	if (out.verdict == EP_PAIR_STRAY)
 		return out;
 	count_before(pairing, out.index);
-	if (pairing->pass != EP_PASS_FINAL)
-		keep_caller(pairing, record, site->function, out.index);
 	return out;
 }
 
@@ -313,8 +287,6 @@ void ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 
 static void forget_counts(struct ep_pairing *pairing)
 {
-	pairing->callers.count = 0;
-	pairing->callers_whole = true;
 	for (size_t i = 0; i < pairing->fibers.all.count; i++)
 		pairing->fibers.all.list[i]->outer_all = 0;
 	memset(pairing->inner.list, 0, pairing->inner.count * sizeof(*pairing->inner.list));
@@ -399,110 +371,13 @@ static void look(struct ep_pairing *pairing, struct ep_records *records)
 	settle_all(pairing);
 }
 
-/* ---- plans that are kept ---- */
-
-/* What reading ahead has found out about one thread. */
-struct ep_plan {
-	const struct ep_names *names; /* by which functions were distinguished */
-	uint64_t outer_all;
-	size_t inner_count, outside_count, caller_count;
-	bool callers_whole;
-	/* Behind the counts of callers from gaps lie the doubts that turned out to be OUTSIDE, then
-	 * the callers. */
-	uint64_t inner[];
-};
-
-static struct ep_doubt *plan_outside(struct ep_plan *plan)
-{
-	return (struct ep_doubt *)&plan->inner[plan->inner_count];
-}
-
-static struct ep_caller *plan_callers(struct ep_plan *plan)
-{
-	return (struct ep_caller *)&plan_outside(plan)[plan->outside_count];
-}
-
-static struct ep_plan *make_plan(const struct ep_pairing *pairing)
-{
-	size_t callers = pairing->callers_whole ? pairing->callers.count : 0;
-	struct ep_plan *plan = ep_malloc(sizeof(*plan) + pairing->inner.count * sizeof(uint64_t) +
-					 pairing->outside.count * sizeof(struct ep_doubt) +
-					 callers * sizeof(struct ep_caller));
-
-	*plan = (struct ep_plan){
-		.names = pairing->identities.names,
-		.outer_all = pairing->fibers.all.list[0]->outer_all,
-		.inner_count = pairing->inner.count,
-		.outside_count = pairing->outside.count,
-		.caller_count = callers,
-		.callers_whole = pairing->callers_whole,
-	};
-	return plan;
-}
-
-/* Not where entries without bounds were met, which a pass must have seen, nor of several stacks. */
-static void keep_plan(const struct ep_pairing *pairing, const struct ep_records *records)
-{
-	struct ep_plan **kept = ep_plans_of(records->trace, records->thread), *plan;
-	struct ep_caller *callers;
-
-	if (!kept || *kept || pairing->identities.entries.count || pairing->fibers.all.count != 1)
-		return;
-	plan = make_plan(pairing);
-	memcpy(plan->inner, pairing->inner.list, plan->inner_count * sizeof(*plan->inner));
-	if (plan->outside_count)
-		memcpy(plan_outside(plan), pairing->outside.list,
-		       plan->outside_count * sizeof(struct ep_doubt));
-	callers = plan_callers(plan);
-	for (size_t i = 0; i < plan->caller_count; i++) {
-		callers[i] = pairing->callers.list[i];
-		callers[i].depth += (uint32_t)(plan->outer_all + plan->inner[callers[i].segment]);
-	}
-	*kept = plan;
-}
-
-bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,
-			const struct ep_names *names, const struct ep_caller **out, size_t *count)
-{
-	struct ep_plan **kept = ep_plans_of(trace, thread);
-
-	if (!kept || !*kept || (*kept)->names != names || !(*kept)->callers_whole)
-		return false;
-	*out = plan_callers(*kept);
-	*count = (*kept)->caller_count;
-	return true;
-}
-
-/* True when there was a plan, and it is the pairing's now. */
-static bool use_plan(struct ep_pairing *pairing, const struct ep_records *records)
-{
-	struct ep_plan **kept = ep_plans_of(records->trace, records->thread);
-	struct ep_plan *plan = kept ? *kept : NULL;
-
-	if (!plan || plan->names != pairing->identities.names)
-		return false;
-	pairing->inner.count = pairing->outside.count = 0;
-	ep_array_reserve(&pairing->inner, plan->inner_count);
-	ep_array_reserve(&pairing->outside, plan->outside_count + 1);
-	memcpy(pairing->inner.list, plan->inner, plan->inner_count * sizeof(uint64_t));
-	memcpy(pairing->outside.list, plan_outside(plan),
-	       plan->outside_count * sizeof(struct ep_doubt));
-	pairing->inner.count = plan->inner_count;
-	pairing->outside.count = plan->outside_count;
-	pairing->fibers.all.list[0]->outer_all = plan->outer_all;
-	return true;
-}
-
 void ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
 {
-	if (!use_plan(pairing, records)) {
-		look(pairing, records);
-		/* Without any doubt the first pass has counted right. */
-		if (pairing->outside.count) {
-			forget_counts(pairing);
-			run_through(pairing, records);
-		}
-		keep_plan(pairing, records);
+	look(pairing, records);
+	/* Without any doubt the first pass has counted right. */
+	if (pairing->outside.count) {
+		forget_counts(pairing);
+		run_through(pairing, records);
 	}
 	rewind_pairing(pairing, EP_PASS_FINAL);
 }
@@ -522,8 +397,7 @@ static bool none_inner(const struct ep_pairing *pairing)
 	return true;
 }
 
-bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *records,
-			  uint64_t *outer)
+bool ep_pairing_once_held(struct ep_pairing *pairing, uint64_t *outer)
 {
 	struct ep_fiber *only = pairing->fibers.all.list[0];
 
@@ -533,7 +407,6 @@ bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *r
 		return false;
 	*outer = only->outer_all;
 	only->outer_left = 0;
-	keep_plan(pairing, records);
 	return true;
 }
 
@@ -544,7 +417,6 @@ void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 	pairing->whole = thread->from_start && thread->block_count &&
 			 !(thread->blocks[0].block->flags & EP_BLOCK_RESUMED);
 	pairing->start = pairing->known_at = thread->first_tsc;
-	pairing->callers_whole = true;
 	/* Where a function is off, those that it calls seem to be called by others. */
 	pairing->whole_code =
 		!trace->switches || (!trace->switches->count && !trace->switches->all_count &&
@@ -565,5 +437,4 @@ void ep_pairing_deinit(struct ep_pairing *pairing)
 	ep_array_deinit(&pairing->pending);
 	ep_array_deinit(&pairing->outside);
 	ep_array_deinit(&pairing->inner);
-	ep_array_deinit(&pairing->callers);
 }

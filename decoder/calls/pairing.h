@@ -47,16 +47,6 @@ struct ep_landing {
  * lost). */
 #define EP_UNSEEN_STACKS 2
 
-/* A call of which only the return is known, from before the history or from a gap. */
-struct ep_caller {
-	const struct ep_function *function;
-	uint64_t address; /* of the return */
-	uint64_t call;    /* number in its thread */
-	uint64_t since;   /* TSC: it is known from then on */
-	uint64_t segment; /* that it returned in */
-	uint32_t depth;   /* as in struct ep_event */
-};
-
 struct ep_pairing {
 	struct ep_identities identities;
 	struct ep_fibers fibers;
@@ -83,10 +73,8 @@ struct ep_pairing {
 	EP_ARRAY(struct ep_doubt) pending; /* ascending height */
 	EP_ARRAY(struct ep_doubt) outside; /* ascending ordinal once planned */
 	size_t next_outside;
-	EP_ARRAY(uint64_t) inner;           /* callers from a gap, by segment that they return in */
-	uint64_t inner_left;                /* of those, the ones still to return */
-	EP_ARRAY(struct ep_caller) callers; /* of the first fiber, as they returned */
-	bool callers_whole;                 /* false: there are more */
+	EP_ARRAY(uint64_t) inner; /* callers from a gap, by segment that they return in */
+	uint64_t inner_left;      /* of those, the ones still to return */
 };
 
 void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
@@ -100,21 +88,11 @@ void ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records);
  * In place of the plan: the pass to come is the only one. Nothing is known of what comes later, so
  * all heights lie upon EP_ONCE_BASE callers, and it may turn out at the end that a plan is needed
  * after all: then ep_pairing_once_held is false. Where it is true, the judgements were those that a
- * plan would have led to, *outer is what the callers truly were, and the plan is kept for others
- * that read the thread.
+ * plan would have led to, and *outer is what the callers truly were.
  */
 #define EP_ONCE_BASE (UINT64_C(1) << 24)
 void ep_pairing_once(struct ep_pairing *pairing);
-bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *records,
-			  uint64_t *outer);
-
-/*
- * What planning has found in a thread whose calls were read before, by the same names: the calls of
- * which only returns are known, as the events will have them. Borrowed from the plans. False: it
- * was not kept, as of a thread of several stacks, or of which no file is known.
- */
-bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,
-			const struct ep_names *names, const struct ep_caller **out, size_t *count);
+bool ep_pairing_once_held(struct ep_pairing *pairing, uint64_t *outer);
 
 /* The records in order, each to its function. A call is pushed at once; after ep_pairing_return the
  * caller does ep_pairing_cut for what it ends. */

@@ -2,7 +2,7 @@
 /*
  * sink.h: the one way of events to those who take them in: an output, a table, the report. One
  * thread's calls (ep_calls_read) and all that are selected (stream.h) come by it, in order of time.
- * Nothing holds all calls: a sink's memory is bounded by what is open, and the functions.
+ * A sink's own memory is bounded by what is open, and the functions.
  */
 #ifndef EPITAPH_SINK_H
 #define EPITAPH_SINK_H
@@ -24,9 +24,13 @@ struct ep_sink {
 		     const struct ep_nest_thread *thread);
 	bool waits; /* WAIT events come, too: those that reach into the selection's window, of the
 		       selected threads, whatever calls are selected */
-	/* The BEGIN of a call that does not return is to say so (EP_CALL_OPEN): the trace is read
-	 * once more for it. */
-	bool foresee;
+	/* Each thread's events may come by themselves, one thread after the other: no more than one
+	 * thread's calls are held at a time. */
+	bool any_order;
+	/* May be NULL. Before the first event (`any_order`: of the thread): the gaps, and the ENDs
+	 * of calls from BEFORE, that are going to come, each thread's in order. */
+	int (*ahead)(void *context, const struct ep_event *event,
+		     const struct ep_nest_thread *thread);
 	bool nested; /* begins and ends strictly nested, with their frames: nest.h */
 	/* nested: times outside of the selection's window count as its edges, for outputs that add
 	 * times up. */

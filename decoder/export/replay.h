@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * replay.h: calls as an indented tree, for people, and as tab-separated lines, for programs,
- * written as they come out of a stream whose sink foresees.
+ * written as they come out of a stream.
  */
 #ifndef EPITAPH_REPLAY_H
 #define EPITAPH_REPLAY_H

@@ -148,6 +148,7 @@ void ep_calltree_create(struct ep_calltree *tree, const struct ep_trace *trace,
 				     .event = calltree_event,
 				     .waits = true,
 				     .nested = true,
+				     .any_order = true,
 				     .clip = true};
 	uint64_t shown;
 

@@ -294,8 +294,12 @@ void ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struc
 		.selected = ep_selection_leaves_out(selection),
 		.threads = ep_calloc(trace->thread_count, sizeof(*c.threads)),
 	};
-	const struct ep_sink sink = {
-		.context = &c, .event = stats_event, .waits = true, .nested = true, .clip = true};
+	const struct ep_sink sink = {.context = &c,
+				     .event = stats_event,
+				     .waits = true,
+				     .nested = true,
+				     .any_order = true,
+				     .clip = true};
 	uint64_t shown;
 
 	*stats = (struct ep_stats){0};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * merge.c: the events of several threads in one order, by a heap of each thread's next event. A
- * thread's own order is never changed.
- */
+/* merge.c: a heap of each table's next entry. */
 #include "decoder/stream/merge.h"
 
 #include <stdlib.h>
@@ -10,30 +7,24 @@
 #include "coredump/util/alloc.h"
 
 struct source {
-	struct ep_calls *calls;
-	const struct ep_trace_thread *thread;
-	const struct ep_event *next;
-	uint64_t time; /* of next, and not less than any before */
+	struct ep_call_table *table;
+	size_t at;     /* of the next one that is wanted */
+	uint64_t time; /* of it, and not less than any before */
 };
 
 struct ep_merge {
-	struct source *sources; /* ascending serial */
+	bool (*want)(const struct ep_call_table *table, size_t at);
+	struct source *sources;
+	struct source **heap; /* those that have a next one, first on top */
 	size_t count;
-	struct source **heap; /* those that have a next event, first on top */
-	size_t heap_count;
-	bool due; /* the top's event was handed out: it is to go on */
+	bool due; /* the top's was handed out: it is to go on */
 };
-
-static uint64_t time_of(const struct ep_event *event)
-{
-	return event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
-}
 
 static bool comes_first(const struct source *a, const struct source *b)
 {
 	if (a->time != b->time)
 		return a->time < b->time;
-	return a->thread->serial < b->thread->serial;
+	return a->table < b->table;
 }
 
 static void sift_down(struct ep_merge *merge, size_t at)
@@ -43,9 +34,9 @@ static void sift_down(struct ep_merge *merge, size_t at)
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child >= merge->heap_count)
+		if (child >= merge->count)
 			break;
-		if (child + 1 < merge->heap_count && comes_first(heap[child + 1], heap[child]))
+		if (child + 1 < merge->count && comes_first(heap[child + 1], heap[child]))
 			child++;
 		if (!comes_first(heap[child], moved))
 			break;
@@ -55,101 +46,71 @@ static void sift_down(struct ep_merge *merge, size_t at)
 	heap[at] = moved;
 }
 
-/* False: there is no more of it. */
-static bool advance(struct source *source)
+static uint64_t time_of(const struct ep_call_table *table, size_t at)
 {
-	if (ep_calls_next(source->calls, &source->next) != EP_OK)
-		return false;
-	if (time_of(source->next) > source->time)
-		source->time = time_of(source->next);
-	return true;
+	uint32_t entry = table->order.list[at], index = entry >> 2;
+
+	switch (ep_call_step_of(entry)) {
+	case EP_CALL_STEP_BEGIN:
+		return table->rows.list[index].begin;
+	case EP_CALL_STEP_END:
+		return table->rows.list[index].end;
+	default:
+		return table->marks.list[index].event.begin.best;
+	}
 }
 
-static void add_source(struct ep_merge *merge, struct ep_calls *calls,
-		       const struct ep_trace_thread *thread)
+/* On to the first from there that is wanted. False: there is none. */
+static bool seek(const struct ep_merge *merge, struct source *source, size_t at)
 {
-	struct source *source = &merge->sources[merge->count++];
+	for (; at < source->table->order.count; at++) {
+		uint64_t time = time_of(source->table, at);
 
-	source->calls = calls;
-	source->thread = thread;
-	if (advance(source))
-		merge->heap[merge->heap_count++] = source;
+		if (time > source->time)
+			source->time = time;
+		source->at = at;
+		if (merge->want(source->table, at))
+			return true;
+	}
+	return false;
 }
 
-struct ep_merge *ep_merge_create(const struct ep_trace *trace, struct ep_names *names, bool waits,
-				 bool (*want)(const struct ep_trace_thread *, void *),
-				 void *context)
+struct ep_merge *ep_merge_create(struct ep_call_table *tables, size_t count,
+				 bool (*want)(const struct ep_call_table *table, size_t at))
 {
 	struct ep_merge *merge = ep_calloc(1, sizeof(*merge));
 
-	merge->sources = ep_calloc(trace->thread_count, sizeof(*merge->sources));
-	merge->heap = ep_calloc(trace->thread_count, sizeof(*merge->heap));
-	for (size_t i = 0; i < trace->thread_count; i++) {
-		const struct ep_trace_thread *thread = &trace->threads[i];
-		struct ep_calls *calls;
-
-		if (want && !want(thread, context))
-			continue;
-		calls = ep_calls_create(trace, thread, names);
-		if (waits)
-			ep_calls_with_waits(calls);
-		add_source(merge, calls, thread);
+	merge->want = want;
+	merge->sources = ep_calloc(count, sizeof(*merge->sources));
+	merge->heap = ep_calloc(count, sizeof(struct source *));
+	for (size_t i = 0; i < count; i++) {
+		merge->sources[i].table = &tables[i];
+		if (seek(merge, &merge->sources[i], 0))
+			merge->heap[merge->count++] = &merge->sources[i];
 	}
-	for (size_t i = merge->heap_count / 2; i-- > 0;)
+	for (size_t i = merge->count / 2; i-- > 0;)
 		sift_down(merge, i);
 	return merge;
 }
 
 void ep_merge_destroy(struct ep_merge *merge)
 {
-	if (!merge)
-		return;
-	for (size_t i = 0; i < merge->count; i++)
-		ep_calls_destroy(merge->sources[i].calls);
 	free(merge->sources);
 	free(merge->heap);
 	free(merge);
 }
 
-uint64_t ep_merge_blocks_left(const struct ep_merge *merge)
+struct ep_call_table *ep_merge_next(struct ep_merge *merge, size_t *at)
 {
-	uint64_t left = 0;
-
-	for (size_t i = 0; i < merge->count; i++)
-		left += ep_calls_blocks_left(merge->sources[i].calls);
-	return left;
-}
-
-int ep_merge_next(struct ep_merge *merge, const struct ep_event **out)
-{
-	/* The thread whose event was handed out last goes on: the event is borrowed until now. */
 	if (merge->due) {
-		if (!advance(merge->heap[0]))
-			merge->heap[0] = merge->heap[--merge->heap_count];
-		if (merge->heap_count > 1)
+		if (!seek(merge, merge->heap[0], merge->heap[0]->at + 1))
+			merge->heap[0] = merge->heap[--merge->count];
+		if (merge->count > 1)
 			sift_down(merge, 0);
 	}
-	merge->due = merge->heap_count > 0;
+	merge->due = merge->count > 0;
 	if (!merge->due)
-		return EP_END;
-	*out = merge->heap[0]->next;
-	return EP_OK;
-}
-
-const struct ep_calls *ep_merge_calls(const struct ep_merge *merge,
-				      const struct ep_trace_thread *thread)
-{
-	size_t low = 0, high = merge->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (merge->sources[middle].thread->serial < thread->serial)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < merge->count && merge->sources[low].thread == thread
-		       ? merge->sources[low].calls
-		       : NULL;
+		return NULL;
+	*at = merge->heap[0]->at;
+	return merge->heap[0]->table;
 }

@@ -5,7 +5,6 @@
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
-#include "decoder/calls/pairing.h"
 #include "decoder/calls/placing.h"
 #include "decoder/stream/stream.h"
 
@@ -29,6 +28,7 @@ struct thread {
 	EP_ARRAY(struct stack) stacks; /* as in struct ep_event */
 	uint32_t now;                  /* the one that runs */
 	uint64_t segment;
+	uint64_t ahead; /* the segment that is told ahead */
 };
 
 struct nest {
@@ -38,7 +38,6 @@ struct nest {
 	const struct ep_sink *sink;
 	struct thread *threads; /* as the trace's threads */
 	int64_t low, high;      /* times are clipped to these */
-	bool looked;            /* the calls from before were looked for */
 };
 
 static struct thread *thread_of(struct nest *nest, const struct ep_event *event)
@@ -224,93 +223,24 @@ static struct ep_nest_frame frame_of(const struct ep_event *event)
 		.call = event->call,
 		.address = event->address,
 		.depth = event->depth,
-		.flags = event->flags,
+		.flags = event->flags & ~EP_CALL_OPEN,
 		.begin = event->begin,
 	};
 }
 
-/* A sink, for the first run. */
-static int look_at(void *context, const struct ep_event *event, const struct ep_nest_thread *none)
+/* A sink's `ahead`. */
+static int nest_ahead(void *context, const struct ep_event *event,
+		      const struct ep_nest_thread *none)
 {
 	struct nest *nest = context;
 	struct thread *thread = thread_of(nest, event);
 
 	(void)none;
-	thread->segment += is_loss(event);
-	if (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE)
+	thread->ahead += is_loss(event);
+	if (event->kind == EP_EVENT_END)
 		ep_array_push(&stack_at(thread, event->stack)->before,
-			      ((struct before){frame_of(event), thread->segment}));
+			      ((struct before){frame_of(event), thread->ahead}));
 	return EP_OK;
-}
-
-static struct ep_nest_frame frame_of_caller(const struct ep_caller *caller)
-{
-	uint32_t gap = caller->segment ? EP_CALL_ACROSS_GAP : 0;
-
-	return (struct ep_nest_frame){
-		.function = caller->function,
-		.call = caller->call,
-		.address = caller->address,
-		.depth = caller->depth,
-		.flags = EP_CALL_BEFORE | gap,
-		.begin = {0, caller->since, caller->since, false, false},
-	};
-}
-
-/* Of one thread, by what pairing keeps. False: that is nothing. */
-static bool use_kept(struct nest *nest, struct thread *thread)
-{
-	const struct ep_caller *callers;
-	size_t count;
-
-	if (!ep_selection_wants_thread(nest->selection, thread->public.thread))
-		return true;
-	if (!ep_pairing_callers(nest->trace, thread->public.thread, nest->names, &callers, &count))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		ep_array_push(&thread->stacks.list[0].before,
-			      ((struct before){frame_of_caller(&callers[i]), callers[i].segment}));
-	return true;
-}
-
-/* All calls of the threads that are. */
-static bool all_are_selected(const struct ep_selection *selection)
-{
-	return !selection->functions.count && !selection->depth && !selection->min_duration &&
-	       !selection->last_calls && !selection->last_ns && !selection->since.given &&
-	       !selection->until.given;
-}
-
-/* False: they must be looked for. */
-static bool use_all_kept(struct nest *nest)
-{
-	bool kept = all_are_selected(nest->selection);
-
-	for (size_t i = 0; kept && i < nest->trace->thread_count; i++)
-		kept = use_kept(nest, &nest->threads[i]);
-	for (size_t i = 0; !kept && i < nest->trace->thread_count; i++)
-		nest->threads[i].stacks.list[0].before.count = 0;
-	return kept;
-}
-
-static void look_before(struct nest *nest)
-{
-	struct ep_sink sink = {.context = nest, .event = look_at};
-	size_t count = nest->trace->thread_count;
-	uint64_t *segments, shown;
-
-	nest->looked = true;
-	if (use_all_kept(nest))
-		return;
-	segments = ep_calloc(count, sizeof(*segments));
-	for (size_t i = 0; i < count; i++) {
-		segments[i] = nest->threads[i].segment;
-		nest->threads[i].segment = 0;
-	}
-	ep_stream(nest->trace, nest->names, nest->selection, &sink, &shown);
-	for (size_t i = 0; i < count; i++)
-		nest->threads[i].segment = segments[i];
-	free(segments);
 }
 
 /* Those of the stack that were open where the history, or what is left of it after a gap, begins;
@@ -335,17 +265,13 @@ static int begin_before(struct nest *nest, struct thread *thread)
 	return rc;
 }
 
-/* The stack's first event since the start, or since a gap. Depths count calls from before, unless
- * their callees are not selected. */
+/* The stack's first event since the start, or since a gap: its depth counts the calls from before.
+ */
 static int prepare(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
-	bool fresh = running(thread)->segments <= thread->segment;
+	bool fresh = running(thread)->segments <= thread->segment &&
+		     (event->depth > 0 || event->kind == EP_EVENT_END);
 
-	if (!nest->looked && ((fresh && event->depth > 0) ||
-			      (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE))) {
-		look_before(nest);
-		fresh = true;
-	}
 	running(thread)->segments = thread->segment + 1;
 	return fresh ? begin_before(nest, thread) : EP_OK;
 }
@@ -472,7 +398,7 @@ static void learn(struct thread *thread, const struct ep_event *event)
 		stack->frames.list[index].flags |= event->flags;
 }
 
-/* A sink, for the run that counts. A point happens on the stack that a switch leaves. */
+/* A sink. A point happens on the stack that a switch leaves. */
 static int nest_event(void *context, const struct ep_event *event,
 		      const struct ep_nest_thread *none)
 {
@@ -570,7 +496,11 @@ int ep_nest_stream(const struct ep_trace *trace, struct ep_names *names,
 		   uint64_t *shown)
 {
 	struct nest nest = {.trace = trace, .names = names, .selection = selection, .sink = sink};
-	const struct ep_sink events = {.context = &nest, .event = nest_event, .waits = sink->waits};
+	const struct ep_sink events = {.context = &nest,
+				       .event = nest_event,
+				       .ahead = nest_ahead,
+				       .any_order = sink->any_order,
+				       .waits = sink->waits};
 	int rc;
 
 	nest_init(&nest);

@@ -9,8 +9,8 @@
  *    one it left are suspended, and those of the other one resumed.
  *  - At the end the calls that did not return are handed out, innermost first.
  *
- * Memory is bounded by the calls that are open at one time, and those from before the history, for
- * which the stream is run twice.
+ * Its own memory is bounded by the calls that are open at one time, and those from before the
+ * history.
  */
 #ifndef EPITAPH_NEST_H
 #define EPITAPH_NEST_H

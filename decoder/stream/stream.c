@@ -1,534 +1,422 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stream.c: everything that can be selected is an item with a number, in the order in which it
- * begins: a call, a gap. What only the end of a call shows, or the end of the trace, is found by
- * runs before the one that counts, which leave a few bits for each item.
+ * stream.c: threads are read into tables, the rows that are asked for are marked, and what is
+ * marked is handed out. Whatever can be selected by itself is an item: a call, a gap, what the
+ * program said outside of all calls.
  */
 #include "decoder/stream/stream.h"
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "coredump/util/progress.h"
+#include "decoder/calls/call_table.h"
 #include "decoder/stream/merge.h"
 #include "decoder/stream/nest.h"
 
-struct open_call {
-	uint64_t call, item;
-	uint32_t stack;
-	bool shown;
-};
-
 #define PROGRESS_EVENTS 65536u /* after so many of them it is said how far it is */
-
-#define ALONE UINT64_MAX /* as a call's number: a point in none */
-
-struct bits {
-	EP_ARRAY(uint64_t) words;
-};
-
-struct thread {
-	EP_ARRAY(struct open_call) open;
-	uint32_t stack; /* that it runs on */
-	uint64_t first; /* item + 1: see find_callers */
-};
 
 struct stream {
 	const struct ep_trace *trace;
 	struct ep_names *names;
 	const struct ep_selection *selection;
-	struct ep_window window;
-	const struct ep_tail *tail; /* NULL: the threads are read, and merged */
-	size_t tail_at;
-	struct ep_merge *merge;
-	unsigned run, runs;     /* the present one, from 1, of how many */
-	uint64_t blocks;        /* of each */
-	struct thread *threads; /* as the trace's threads */
-	uint64_t items;         /* so far, in this run */
-	/* of the runs before the last */
-	struct bits passes, ended, gaps, marked;
-	EP_ARRAY(char) matches; /* by id of a function: 'y', 'n', 0 not asked yet */
-	/* of the last run */
-	bool one_run; /* a BEGIN is enough to decide */
 	const struct ep_sink *sink;
-	uint64_t shown;
+	struct ep_window window;
+	struct ep_call_functions functions;
+	struct ep_call_table *tables; /* of the threads that are wanted, ascending serial */
+	size_t count;
+	EP_ARRAY(char) matches; /* by id of a function: 'y', 'n', 0 not asked yet */
+	uint64_t blocks;        /* of all of them: each is read, and handed out */
+	uint64_t blocks_read, blocks_handed;
+	size_t reading;           /* blocks of the one that is being read; not among blocks_read */
+	uint64_t handing;         /* blocks that are being handed out; not among blocks_handed */
+	uint64_t handed, entries; /* of theirs: so many, at most, of so many */
+	uint64_t passing;         /* items but for gaps */
+	uint64_t left_out;        /* of these */
+	struct ep_event event;    /* that is handed out */
 };
 
-typedef int (*visit_fn)(struct stream *stream, const struct ep_event *event,
-			struct open_call *call);
+/* ---- what passes by itself ---- */
 
-static int hand_out(struct stream *stream, const struct ep_event *event, struct open_call *call);
-
-static bool gap_passes(const struct stream *stream, const struct ep_event *event)
-{
-	return event->begin.best <= stream->window.until && event->end.best >= stream->window.since;
-}
-
-/* ---- bits ---- */
-
-static bool bit(const struct bits *bits, uint64_t at)
-{
-	return at / 64 < bits->words.count && bits->words.list[at / 64] >> at % 64 & 1;
-}
-
-static void bit_set(struct bits *bits, uint64_t at, bool value)
-{
-	while (at / 64 >= bits->words.count)
-		ep_array_add(&bits->words);
-	bits->words.list[at / 64] &= ~(UINT64_C(1) << at % 64);
-	bits->words.list[at / 64] |= (uint64_t)value << at % 64;
-}
-
-/* ---- what is asked for ---- */
-
-static bool wants(const struct ep_trace_thread *thread, void *context)
-{
-	const struct stream *stream = context;
-
-	return ep_selection_wants_thread(stream->selection, thread);
-}
-
-/* Does the name fit? Asked once for each function. */
-static bool matches(struct stream *stream, const struct ep_function *function)
+static bool matches(struct stream *stream, uint32_t function)
 {
 	const struct ep_patterns *wanted = &stream->selection->functions;
 	char *match;
 
 	if (!wanted->count)
 		return true;
-	while (stream->matches.count <= function->id)
+	while (stream->matches.count <= function)
 		ep_array_add(&stream->matches);
-	match = &stream->matches.list[function->id];
+	match = &stream->matches.list[function];
 	if (!*match)
-		*match = ep_patterns_match(wanted, function->name) ? 'y' : 'n';
+		*match = ep_patterns_match(wanted, stream->functions.by_id.list[function]->name)
+				 ? 'y'
+				 : 'n';
 	return *match == 'y';
 }
 
-/* As far as the begin of a call tells. */
-static bool begin_passes(struct stream *stream, const struct ep_event *event)
-{
-	uint32_t depth = stream->selection->depth;
-
-	if (event->begin.best > stream->window.until || (depth && event->depth >= depth))
-		return false;
-	return matches(stream, event->function);
-}
-
-/* Its end, when its begin did. */
-static bool end_passes(const struct stream *stream, const struct ep_event *event)
-{
-	int64_t least = stream->selection->min_duration;
-
-	return event->end.best >= stream->window.since &&
-	       (!least || ep_trace_ns(stream->trace, event->begin.best, event->end.best) >= least);
-}
-
-static bool in_window(const struct stream *stream, const struct ep_event *event)
-{
-	return event->begin.best >= stream->window.since &&
-	       event->begin.best <= stream->window.until;
-}
-
-/* ---- a run over the trace ---- */
-
-static int emit(struct stream *stream, const struct ep_event *event)
-{
-	return stream->sink->event(stream->sink->context, event, NULL);
-}
-
-static bool is_whole_end(const struct ep_event *event)
-{
-	return event->kind == EP_EVENT_END && event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
-}
-
-static struct open_call *find_open(struct thread *thread, uint64_t call)
-{
-	for (size_t i = thread->open.count; i > 0; i--)
-		if (thread->open.list[i - 1].call == call)
-			return &thread->open.list[i - 1];
-	return NULL;
-}
-
-/* The same of calls that come in the order in which they lie there: each is behind the one before,
- * at *next or soon after. Recursion without end leaves hundreds of thousands open. */
-static struct open_call *find_next(struct thread *thread, size_t *next, uint64_t call)
-{
-	struct open_call *found = NULL;
-
-	for (size_t i = *next; i < thread->open.count && !found; i++)
-		if (thread->open.list[i].call == call)
-			found = &thread->open.list[i];
-	if (!found)
-		found = find_open(thread, call);
-	if (found)
-		*next = (size_t)(found - thread->open.list) + 1;
-	return found;
-}
-
-/* The call that a point lies in: a switch happens on the stack that it leaves. */
-static struct open_call *innermost(struct thread *thread)
-{
-	for (size_t i = thread->open.count; i > 0; i--)
-		if (thread->open.list[i - 1].stack == thread->stack)
-			return &thread->open.list[i - 1];
-	return NULL;
-}
-
-static struct thread *thread_of(struct stream *stream, const struct ep_event *event)
-{
-	return &stream->threads[event->thread - stream->trace->threads];
-}
-
-static int run_begin(struct stream *stream, const struct ep_event *event, visit_fn visit)
-{
-	struct thread *thread = thread_of(stream, event);
-	struct open_call *call = ep_array_slot(&thread->open);
-
-	*call = (struct open_call){event->call, stream->items++, event->stack, false};
-	return visit(stream, event, call);
-}
-
-static int run_end(struct stream *stream, const struct ep_event *event, struct open_call *call,
-		   visit_fn visit)
-{
-	struct thread *thread = thread_of(stream, event);
-	int rc = visit(stream, event, call);
-	struct open_call *end = thread->open.list + --thread->open.count;
-
-	memmove(call, call + 1, (size_t)(end - call) * sizeof(*call));
-	return rc;
-}
-
-/* A point belongs to the call that it happened in. What the program says where no call is open is
- * an item of its own. */
-static int run_point(struct stream *stream, const struct ep_event *event, visit_fn visit)
-{
-	struct thread *thread = thread_of(stream, event);
-	struct open_call alone = {.call = ALONE}, *call = innermost(thread);
-
-	thread->stack = event->stack;
-	if (call)
-		return visit(stream, event, call);
-	if (event->point < EP_POINT_NOTE)
-		return visit(stream, event, NULL);
-	alone.item = stream->items++;
-	return visit(stream, event, &alone);
-}
-
-/* A wait belongs to a call, and is no item of its own: it comes in the run that counts. */
-static int run_event(struct stream *stream, const struct ep_event *event, visit_fn visit)
-{
-	struct thread *thread = thread_of(stream, event);
-	struct open_call one = {.call = event->call}, *call;
-
-	if (event->kind == EP_EVENT_WAIT)
-		return visit == hand_out && gap_passes(stream, event) ? emit(stream, event) : EP_OK;
-	if (event->kind == EP_EVENT_POINT)
-		return run_point(stream, event, visit);
-	thread->stack = event->stack;
-	if (event->kind == EP_EVENT_BEGIN)
-		return run_begin(stream, event, visit);
-	if (event->kind == EP_EVENT_END && !is_whole_end(event) &&
-	    (call = find_open(thread, event->call)))
-		return run_end(stream, event, call, visit);
-	one.item = stream->items++;
-	return visit(stream, event, &one);
-}
-
-static void run_rewind(struct stream *stream)
-{
-	stream->items = stream->tail_at = 0;
-	for (size_t i = 0; i < stream->trace->thread_count; i++)
-		stream->threads[i].open.count = stream->threads[i].stack = 0;
-	if (stream->tail)
-		return;
-	ep_merge_destroy(stream->merge);
-	stream->merge =
-		ep_merge_create(stream->trace, stream->names, stream->sink->waits, wants, stream);
-}
-
-/* EP_OK or EP_END. */
-static int next_event(struct stream *stream, const struct ep_event **out)
-{
-	if (!stream->tail)
-		return ep_merge_next(stream->merge, out);
-	if (stream->tail_at == stream->tail->events.count)
-		return EP_END;
-	*out = &stream->tail->events.list[stream->tail_at++];
-	return EP_OK;
-}
-
-static bool say_progress(const struct stream *stream)
-{
-	uint64_t left = ep_merge_blocks_left(stream->merge);
-
-	return ep_progress("reading calls", stream->run * stream->blocks - left,
-			   stream->runs * stream->blocks);
-}
-
-/* Leaves the merge at its end, for what is open then. */
-static int run(struct stream *stream, visit_fn visit)
-{
-	const struct ep_event *event;
-	uint32_t events = 0;
-	int rc = EP_OK;
-
-	run_rewind(stream);
-	stream->run++;
-	if (stream->merge && stream->run == 1)
-		stream->blocks = ep_merge_blocks_left(stream->merge);
-	while (!rc && next_event(stream, &event) == EP_OK) {
-		rc = run_event(stream, event, visit);
-		if (!rc && ++events % PROGRESS_EVENTS == 0 && stream->merge &&
-		    !say_progress(stream))
-			rc = EP_END;
-	}
-	return rc;
-}
-
-/* ---- the runs before ---- */
-
-static void judge_end(struct stream *stream, const struct ep_event *event, uint64_t item)
-{
-	bool passes =
-		is_whole_end(event) ? begin_passes(stream, event) : bit(&stream->passes, item);
-
-	bit_set(&stream->ended, item, true);
-	bit_set(&stream->passes, item, passes && end_passes(stream, event));
-}
-
-static int judge(struct stream *stream, const struct ep_event *event, struct open_call *call)
-{
-	if (event->kind == EP_EVENT_BEGIN) {
-		bit_set(&stream->passes, call->item, begin_passes(stream, event));
-	} else if (event->kind == EP_EVENT_END) {
-		judge_end(stream, event, call->item);
-	} else if (event->kind == EP_EVENT_GAP) {
-		bit_set(&stream->gaps, call->item, true);
-		bit_set(&stream->passes, call->item, gap_passes(stream, event));
-	} else if (call && call->call == ALONE) {
-		bit_set(&stream->ended, call->item, true);
-		bit_set(&stream->passes, call->item,
-			in_window(stream, event) && !stream->selection->functions.count);
-	}
-	return EP_OK;
-}
-
-/* The last calls that pass, what passes between them, and those that are open. */
-static void mark_last(struct stream *stream)
-{
-	uint64_t left = stream->selection->last_calls;
-
-	for (uint64_t item = stream->items; item-- > 0;) {
-		bool gap = bit(&stream->gaps, item);
-		bool open = !gap && !bit(&stream->ended, item);
-
-		if (!bit(&stream->passes, item) || (!left && !open))
-			continue;
-		bit_set(&stream->marked, item, true);
-		left -= left && !gap;
-	}
-}
-
-/* A call that ends after the first marked call of its thread began, and began before it, is around
- * it: a line without its callers would stand at a depth that nothing explains. */
-static int find_callers(struct stream *stream, const struct ep_event *event, struct open_call *call)
-{
-	struct thread *thread = thread_of(stream, event);
-
-	if (event->kind != EP_EVENT_BEGIN && event->kind != EP_EVENT_END)
-		return EP_OK;
-	if (bit(&stream->marked, call->item)) {
-		if (!thread->first && bit(&stream->ended, call->item))
-			thread->first = call->item + 1;
-	} else if (event->kind == EP_EVENT_END && call->item + 1 < thread->first &&
-		   bit(&stream->passes, call->item)) {
-		bit_set(&stream->marked, call->item, true);
-	}
-	return EP_OK;
-}
-
-static int prepare(struct stream *stream)
+/* One that is open may last for long yet. */
+static bool row_passes(struct stream *stream, const struct ep_call_table *table,
+		       const struct ep_call_row *row)
 {
 	const struct ep_selection *selection = stream->selection;
-	int rc;
 
-	stream->one_run = !selection->last_calls && !selection->min_duration &&
-			  stream->window.since == 0 && !stream->sink->foresee;
-	stream->runs = stream->one_run ? 1 : selection->last_calls ? 3 : 2;
-	if (stream->one_run)
-		return EP_OK;
-	rc = run(stream, judge);
-	if (rc || !selection->last_calls)
-		return rc;
-	mark_last(stream);
-	return run(stream, find_callers);
+	if (row->begin > stream->window.until ||
+	    (selection->depth && row->depth - table->too_deep >= selection->depth) ||
+	    !matches(stream, row->function))
+		return false;
+	if (!(row->flags & EP_CALL_ROW_ENDED))
+		return true;
+	return row->end >= stream->window.since &&
+	       (!selection->min_duration ||
+		ep_trace_ns(stream->trace, row->begin, row->end) >= selection->min_duration);
 }
 
-/* ---- the run that counts ---- */
-
-/* Of what is an item, as its runs before have found. */
-static bool item_shown(const struct stream *stream, uint64_t item)
+/* A point that is in no call is an item of its own where the program said it. */
+static bool is_alone(const struct ep_call_mark *mark)
 {
-	return bit(stream->selection->last_calls ? &stream->marked : &stream->passes, item);
+	return mark->event.kind == EP_EVENT_POINT && mark->call == EP_CALL_ROW_NONE &&
+	       mark->event.point >= EP_POINT_NOTE;
 }
 
-static bool is_shown(struct stream *stream, const struct ep_event *event,
-		     const struct open_call *call)
+static bool mark_passes(const struct stream *stream, const struct ep_call_mark *mark)
 {
-	if (!stream->one_run)
-		return item_shown(stream, call->item);
-	return event->kind == EP_EVENT_GAP ? gap_passes(stream, event)
-					   : begin_passes(stream, event);
+	const struct ep_event *event = &mark->event;
+	const struct ep_selection *selection = stream->selection;
+
+	if (event->kind != EP_EVENT_POINT)
+		return event->begin.best <= stream->window.until &&
+		       event->end.best >= stream->window.since;
+	if (event->begin.best < stream->window.since || event->begin.best > stream->window.until)
+		return false;
+	return mark->call != EP_CALL_ROW_NONE ||
+	       (!selection->functions.count && (is_alone(mark) || !selection->last_calls));
+}
+
+static void judge(struct stream *stream, struct ep_call_table *table)
+{
+	for (size_t i = 0; i < table->rows.count; i++) {
+		struct ep_call_row *row = &table->rows.list[i];
+
+		if (!row_passes(stream, table, row))
+			continue;
+		row->flags |= EP_CALL_ROW_PASSES | EP_CALL_ROW_SHOWN;
+		stream->passing++;
+	}
+	for (size_t i = 0; i < table->marks.count; i++) {
+		struct ep_call_mark *mark = &table->marks.list[i];
+
+		mark->shown = mark->passes = mark_passes(stream, mark);
+		stream->passing += mark->passes && is_alone(mark);
+	}
 }
 
 /* A point is part of the call that it happened in. */
-static bool point_shown(const struct stream *stream, const struct ep_event *event,
-			const struct open_call *call)
+static void judge_points(struct ep_call_table *table)
+{
+	for (size_t i = 0; i < table->marks.count; i++) {
+		struct ep_call_mark *mark = &table->marks.list[i];
+
+		if (mark->call != EP_CALL_ROW_NONE)
+			mark->shown = mark->passes &&
+				      table->rows.list[mark->call].flags & EP_CALL_ROW_SHOWN;
+	}
+}
+
+/* ---- the last calls ---- */
+
+/* Where an item begins that passes. */
+static bool begins_item(const struct ep_call_table *table, size_t at)
+{
+	uint32_t entry = table->order.list[at], index = entry >> 2;
+	const struct ep_call_mark *mark;
+	uint32_t flags;
+
+	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
+		mark = &table->marks.list[index];
+		return mark->passes && (mark->event.kind == EP_EVENT_GAP || is_alone(mark));
+	}
+	flags = table->rows.list[index].flags;
+	return flags & EP_CALL_ROW_PASSES &&
+	       (ep_call_step_of(entry) == EP_CALL_STEP_BEGIN || flags & EP_CALL_ROW_ONLY_END);
+}
+
+/* The item at hand, behind which `left` items that pass begin, and gaps. */
+static void keep_item(struct stream *stream, struct ep_call_table *table, size_t at, uint64_t left)
+{
+	uint32_t entry = table->order.list[at];
+	bool last = left < stream->selection->last_calls;
+	struct ep_call_row *row;
+
+	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
+		struct ep_call_mark *mark = &table->marks.list[entry >> 2];
+
+		mark->shown = last;
+		stream->left_out += !last && is_alone(mark);
+		return;
+	}
+	row = &table->rows.list[entry >> 2];
+	if (last || !(row->flags & EP_CALL_ROW_ENDED))
+		return;
+	row->flags &= ~EP_CALL_ROW_SHOWN;
+	stream->left_out++;
+}
+
+/* A call that ends after the first of the last calls of its thread began, and began before it, is
+ * around it: a line without its callers would stand at a depth that nothing explains. */
+static void keep_callers(struct stream *stream, struct ep_call_table *table)
+{
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < table->order.count; i++) {
+		uint32_t entry = table->order.list[i], index = entry >> 2;
+		struct ep_call_row *row;
+
+		if (ep_call_step_of(entry) == EP_CALL_STEP_MARK)
+			continue;
+		row = &table->rows.list[index];
+		if (row->flags & EP_CALL_ROW_SHOWN) {
+			if (!first && row->flags & EP_CALL_ROW_ENDED)
+				first = index + 1;
+		} else if (ep_call_step_of(entry) == EP_CALL_STEP_END && index + 1 < first &&
+			   row->flags & EP_CALL_ROW_PASSES) {
+			row->flags |= EP_CALL_ROW_SHOWN;
+			stream->left_out--;
+		}
+	}
+}
+
+/* Of what passes, the last calls of all threads together, what lies between them, and those that
+ * are open. */
+static void keep_last(struct stream *stream)
+{
+	struct ep_merge *merge;
+	struct ep_call_table *table;
+	uint64_t left = stream->passing;
+	size_t at;
+
+	if (!stream->selection->last_calls || left <= stream->selection->last_calls)
+		return;
+	merge = ep_merge_create(stream->tables, stream->count, begins_item);
+	while ((table = ep_merge_next(merge, &at))) {
+		uint32_t entry = table->order.list[at];
+
+		left -= ep_call_step_of(entry) != EP_CALL_STEP_MARK ||
+			table->marks.list[entry >> 2].event.kind != EP_EVENT_GAP;
+		keep_item(stream, table, at, left);
+	}
+	ep_merge_destroy(merge);
+	for (size_t i = 0; i < stream->count; i++)
+		keep_callers(stream, &stream->tables[i]);
+}
+
+/* ---- handing out ---- */
+
+static bool is_shown(const struct ep_call_table *table, size_t at)
+{
+	uint32_t entry = table->order.list[at];
+
+	return ep_call_step_of(entry) == EP_CALL_STEP_MARK
+		       ? table->marks.list[entry >> 2].shown
+		       : table->rows.list[entry >> 2].flags & EP_CALL_ROW_SHOWN;
+}
+
+static bool say_progress(const struct stream *stream, uint64_t more)
+{
+	return ep_progress("reading calls", stream->blocks_read + stream->blocks_handed + more,
+			   2 * stream->blocks);
+}
+
+static int hand_out(struct stream *stream, const struct ep_call_table *table, size_t at)
+{
+	ep_call_table_event(table, at, &stream->event);
+	if (++stream->handed % PROGRESS_EVENTS == 0 &&
+	    !say_progress(stream, stream->handing * stream->handed / stream->entries))
+		return EP_END;
+	return stream->sink->event(stream->sink->context, &stream->event, NULL);
+}
+
+/* What is to be known before the first event. */
+static int hand_out_ahead(struct stream *stream, const struct ep_call_table *table)
+{
+	int rc = EP_OK;
+
+	for (size_t i = 0; !rc && stream->sink->ahead && i < table->before.count; i++) {
+		if (!is_shown(table, table->before.list[i]))
+			continue;
+		ep_call_table_event(table, table->before.list[i], &stream->event);
+		rc = stream->sink->ahead(stream->sink->context, &stream->event, NULL);
+	}
+	return rc;
+}
+
+/* What is open at the end. */
+static int hand_out_open(struct stream *stream, const struct ep_call_table *table)
 {
 	const struct ep_selection *selection = stream->selection;
-
-	if (call && call->call == ALONE && !stream->one_run)
-		return item_shown(stream, call->item);
-	if (call && call->call == ALONE)
-		call = NULL;
-	if (!in_window(stream, event))
-		return false;
-	return call ? call->shown : !selection->functions.count && !selection->last_calls;
-}
-
-static int hand_out_begin(struct stream *stream, const struct ep_event *event,
-			  const struct open_call *call)
-{
-	struct ep_event open;
-
-	if (!stream->sink->foresee || bit(&stream->ended, call->item))
-		return emit(stream, event);
-	open = *event;
-	open.flags |= EP_CALL_OPEN;
-	return emit(stream, &open);
-}
-
-static int hand_out(struct stream *stream, const struct ep_event *event, struct open_call *call)
-{
-	if (event->kind == EP_EVENT_POINT) {
-		if (!point_shown(stream, event, call))
-			return EP_OK;
-		stream->shown += call && call->call == ALONE;
-		return emit(stream, event);
-	}
-	if (event->kind != EP_EVENT_END || is_whole_end(event)) {
-		call->shown = is_shown(stream, event, call);
-		stream->shown += call->shown && event->kind != EP_EVENT_GAP;
-	}
-	if (!call->shown)
-		return EP_OK;
-	return event->kind == EP_EVENT_BEGIN ? hand_out_begin(stream, event, call)
-					     : emit(stream, event);
-}
-
-static int hand_out_open(struct stream *stream, struct thread *thread,
-			 const struct ep_event *events, size_t count)
-{
-	size_t next = 0;
 	int rc = EP_OK;
 
-	for (size_t i = 0; !rc && i < count; i++) {
-		struct open_call *call = find_next(thread, &next, events[i].call);
-		struct ep_event open = events[i];
+	for (size_t i = 0; !rc && i < table->open.count; i++) {
+		struct ep_event open = table->open.list[i];
+		uint32_t row = ep_call_table_row(table, open.call);
 
 		open.kind = EP_EVENT_OPEN;
-		if (call && call->shown)
-			rc = emit(stream, &open);
+		if (row != EP_CALL_ROW_NONE && table->rows.list[row].flags & EP_CALL_ROW_SHOWN)
+			rc = stream->sink->event(stream->sink->context, &open, NULL);
 	}
-	return rc;
-}
-
-static int hand_out_spans(struct stream *stream, const struct ep_calls *calls)
-{
-	size_t count;
-	const struct ep_event *spans = ep_calls_spans(calls, &count);
-	int rc = EP_OK;
-
-	if (stream->selection->functions.count || stream->selection->last_calls)
-		return EP_OK;
-	for (size_t i = 0; !rc && i < count; i++) {
-		struct ep_event open = spans[i];
+	for (size_t i = 0; !rc && i < table->spans.count; i++) {
+		struct ep_event open = table->spans.list[i];
 
 		open.kind = EP_EVENT_OPEN_SPAN;
-		if (open.begin.best <= stream->window.until)
-			rc = emit(stream, &open);
+		if (!selection->functions.count && !selection->last_calls &&
+		    open.begin.best <= stream->window.until)
+			rc = stream->sink->event(stream->sink->context, &open, NULL);
 	}
 	return rc;
 }
 
-static int finish_thread(struct stream *stream, size_t index)
+static int hand_out_all(struct stream *stream)
 {
-	struct thread *thread = &stream->threads[index];
-	const struct ep_calls *calls =
-		ep_merge_calls(stream->merge, &stream->trace->threads[index]);
-	const struct ep_event *events;
-	size_t count;
+	struct ep_merge *merge = ep_merge_create(stream->tables, stream->count, is_shown);
+	struct ep_call_table *table;
+	size_t at;
 	int rc = EP_OK;
 
-	if (!calls)
-		return EP_OK;
-	for (size_t i = 0; !rc && (events = ep_calls_suspended(calls, i, &count)); i++)
-		rc = hand_out_open(stream, thread, events, count);
-	events = ep_calls_open(calls, &count);
-	rc = rc ? rc : hand_out_open(stream, thread, events, count);
-	return rc ? rc : hand_out_spans(stream, calls);
+	for (size_t i = 0; !rc && i < stream->count; i++)
+		rc = hand_out_ahead(stream, &stream->tables[i]);
+	while (!rc && (table = ep_merge_next(merge, &at)))
+		rc = hand_out(stream, table, at);
+	for (size_t i = 0; !rc && i < stream->count; i++)
+		rc = hand_out_open(stream, &stream->tables[i]);
+	ep_merge_destroy(merge);
+	return rc;
 }
 
-static void stream_deinit(struct stream *stream)
+/* ---- the whole ---- */
+
+static bool goes_on(void *context, size_t blocks_left)
 {
-	ep_merge_destroy(stream->merge);
-	for (size_t i = 0; i < stream->trace->thread_count; i++)
-		ep_array_deinit(&stream->threads[i].open);
-	free(stream->threads);
-	ep_array_deinit(&stream->passes.words);
-	ep_array_deinit(&stream->ended.words);
-	ep_array_deinit(&stream->gaps.words);
-	ep_array_deinit(&stream->marked.words);
-	ep_array_deinit(&stream->matches);
+	const struct stream *stream = context;
+
+	return say_progress(stream, stream->reading - blocks_left);
+}
+
+static bool read_table(struct stream *stream, struct ep_call_table *table)
+{
+	bool going;
+
+	stream->reading = table->thread->block_count;
+	going = ep_call_table_read(table, stream->trace, stream->names, stream->sink->waits,
+				   goes_on, stream);
+	stream->blocks_read += stream->reading;
+	stream->handing += stream->reading;
+	stream->entries += table->order.count;
+	judge(stream, table);
+	return going;
+}
+
+/* Each thread by itself, so that no more than one table is there at a time. */
+static int in_turns(struct stream *stream)
+{
+	struct ep_call_table *table = &stream->tables[0];
+	int rc = EP_OK;
+
+	for (size_t i = 0; !rc && i < stream->count; i++) {
+		ep_call_table_empty(table);
+		table->thread = stream->tables[i].thread;
+		rc = read_table(stream, table) ? EP_OK : EP_END;
+		judge_points(table);
+		rc = rc ? rc : hand_out_ahead(stream, table);
+		for (size_t at = 0; !rc && at < table->order.count; at++)
+			if (is_shown(table, at))
+				rc = hand_out(stream, table, at);
+		rc = rc ? rc : hand_out_open(stream, table);
+		stream->blocks_handed += stream->handing;
+		stream->handing = stream->handed = stream->entries = 0;
+	}
+	return rc;
+}
+
+static int together(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->count; i++)
+		if (!read_table(stream, &stream->tables[i]))
+			return EP_END;
+	keep_last(stream);
+	for (size_t i = 0; i < stream->count; i++)
+		judge_points(&stream->tables[i]);
+	return hand_out_all(stream);
 }
 
 static const struct ep_selection all;
 
-static int stream_all(struct stream *stream, uint64_t *shown)
+static void stream_init(struct stream *stream, const struct ep_trace *trace,
+			const struct ep_selection *selection, const struct ep_sink *sink)
 {
-	const struct ep_trace *trace = stream->trace;
-	int rc;
-
+	*stream = (struct stream){
+		.trace = trace,
+		.selection = selection ? selection : &all,
+		.sink = sink,
+		.tables = ep_calloc(trace->thread_count, sizeof(struct ep_call_table)),
+	};
 	stream->window = ep_selection_window(stream->selection, trace);
-	stream->threads = ep_calloc(trace->thread_count, sizeof(*stream->threads));
-	rc = prepare(stream);
-	rc = rc ? rc : run(stream, hand_out);
-	for (size_t i = 0; !rc && !stream->tail && i < trace->thread_count; i++)
-		rc = finish_thread(stream, i);
-	*shown = stream->shown;
-	ep_progress_end();
-	stream_deinit(stream);
-	return rc;
+}
+
+static void add_thread(struct stream *stream, const struct ep_trace_thread *thread)
+{
+	ep_call_table_init(&stream->tables[stream->count++], thread, &stream->functions);
+	stream->blocks += thread->block_count;
+}
+
+static void stream_deinit(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->count; i++)
+		ep_call_table_deinit(&stream->tables[i]);
+	free(stream->tables);
+	ep_array_deinit(&stream->functions.by_id);
+	ep_array_deinit(&stream->matches);
 }
 
 int ep_stream(const struct ep_trace *trace, struct ep_names *names,
 	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown)
 {
-	struct stream stream = {.trace = trace,
-				.names = names,
-				.selection = selection ? selection : &all,
-				.sink = sink};
+	struct stream stream;
+	int rc;
 
-	return sink->nested ? ep_nest_stream(trace, names, stream.selection, sink, shown)
-			    : stream_all(&stream, shown);
+	if (sink->nested)
+		return ep_nest_stream(trace, names, selection ? selection : &all, sink, shown);
+	stream_init(&stream, trace, selection, sink);
+	stream.names = names;
+	for (size_t i = 0; i < trace->thread_count; i++)
+		if (ep_selection_wants_thread(stream.selection, &trace->threads[i]))
+			add_thread(&stream, &trace->threads[i]);
+	rc = sink->any_order && !stream.selection->last_calls ? in_turns(&stream)
+							      : together(&stream);
+	*shown = stream.passing - stream.left_out;
+	ep_progress_end();
+	stream_deinit(&stream);
+	return rc;
 }
 
-int ep_stream_tail(const struct ep_trace *trace, struct ep_names *names,
-		   const struct ep_selection *selection, const struct ep_tail *tail,
-		   const struct ep_sink *sink, uint64_t *shown)
+int ep_stream_tail(const struct ep_trace *trace, const struct ep_selection *selection,
+		   const struct ep_tail *tail, const struct ep_sink *sink, uint64_t *shown)
 {
-	struct stream stream = {
-		.trace = trace, .names = names, .selection = selection, .tail = tail, .sink = sink};
+	struct stream stream;
+	int rc;
 
-	return stream_all(&stream, shown);
+	stream_init(&stream, trace, selection, sink);
+	if (tail->events.count)
+		add_thread(&stream, tail->events.list[0].thread);
+	for (size_t i = 0; i < tail->events.count; i++)
+		ep_call_table_add(&stream.tables[0], &tail->events.list[i]);
+	if (stream.count) {
+		ep_call_table_finish(&stream.tables[0]);
+		stream.entries = stream.tables[0].order.count;
+		judge(&stream, &stream.tables[0]);
+		keep_last(&stream);
+		judge_points(&stream.tables[0]);
+	}
+	rc = hand_out_all(&stream);
+	*shown = stream.passing - stream.left_out;
+	stream_deinit(&stream);
+	return rc;
 }

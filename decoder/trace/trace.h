@@ -168,7 +168,6 @@ struct ep_trace {
 	struct ep_trace_module *modules; /* as loaded */
 	size_t module_count;
 	struct ep_schedule *schedule;        /* attached by kernel/schedule.h; NULL: none */
-	struct ep_plans *plans;              /* by calls/plans.h, likewise */
 	struct ep_trace_switches *switches;  /* switches.h; NULL: nothing was ever switched off */
 	struct ep_trace_watchdog *watchdogs; /* those that there were at the end */
 	size_t watchdog_count;

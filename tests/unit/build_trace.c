@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/calls/pairing.h"
-#include "decoder/calls/plans.h"
 #include "decoder/stream/merge.h"
 
 #define PAGE 4096u
@@ -190,100 +188,137 @@ static void check_open(const struct follower *f, const struct ep_calls *calls)
 	RULE(!ep_calls_outermost_known(calls) || !count || !open[0].depth);
 }
 
-/* What planning kept of calls from before are those that the events have. */
-struct kept {
-	const struct ep_caller *list;
-	size_t count;
-	uint64_t segment;
-	bool there;
-};
-
-static void check_kept(struct kept *kept, const struct ep_event *event)
-{
-	const struct ep_caller *caller = kept->list;
-
-	if (!kept->there)
-		return;
-	RULE(event->stack == 0);
-	kept->segment += event->kind == EP_EVENT_GAP && event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
-	if (event->kind != EP_EVENT_END || !(event->flags & EP_CALL_BEFORE))
-		return;
-	RULE(kept->count > 0);
-	RULE(caller->call == event->call && caller->depth == event->depth);
-	RULE(caller->function == event->function);
-	RULE(caller->address == event->address);
-	RULE(caller->since == event->begin.best);
-	RULE(caller->segment == kept->segment);
-	RULE(!!(event->flags & EP_CALL_ACROSS_GAP) == (caller->segment > 0));
-	kept->list++;
-	kept->count--;
-}
-
 static void check_calls(const struct ep_trace *trace, const struct ep_trace_thread *thread,
 			struct ep_names *names, struct follower *f)
 {
 	const struct ep_event *event;
 	struct ep_calls *calls;
-	struct kept kept = {0};
 
 	calls = ep_calls_create(trace, thread, names);
-	kept.there = ep_pairing_callers(trace, thread, names, &kept.list, &kept.count);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		RULE(event->thread == thread);
 		follow(f, event, calls);
-		check_kept(&kept, event);
 	}
-	RULE(kept.count == 0);
 	RULE(ep_calls_next(calls, &event) == EP_END);
 	check_open(f, calls);
 	ep_calls_destroy(calls);
 }
 
-/* ---- all threads ---- */
+/* ---- tables ---- */
 
-static void check_merge(const struct ep_trace *trace, struct ep_names *names,
-			const struct follower *alone)
+static bool same_time(const struct ep_time *a, const struct ep_time *b)
 {
-	struct follower *merged = calloc(trace->thread_count + 1, sizeof(*merged));
+	return a->low == b->low && a->high == b->high && a->best == b->best &&
+	       a->exact == b->exact && a->refined == b->refined;
+}
+
+/* A table knows of a call that begins whether it will end. */
+static void check_same(const struct ep_event *a, const struct ep_event *b)
+{
+	RULE(a->kind == b->kind && a->thread == b->thread && a->function == b->function);
+	RULE(a->address == b->address && a->depth == b->depth && a->stack == b->stack);
+	RULE(a->call == b->call && a->flags == (b->flags & ~EP_CALL_OPEN));
+	RULE(same_time(&a->begin, &b->begin) && same_time(&a->end, &b->end));
+	RULE(a->gap == b->gap && a->lost == b->lost && a->point == b->point);
+	RULE(!a->text == !b->text && (!a->text || !strcmp(a->text, b->text)));
+	RULE(same_time(&a->since, &b->since));
+}
+
+static bool go_on(void *context, size_t blocks_left)
+{
+	(void)blocks_left;
+	return !context;
+}
+
+/* What one pass put into a table is what two passes tell. */
+static void check_table(const struct ep_trace *trace, struct ep_names *names,
+			struct ep_call_table *table)
+{
 	const struct ep_event *event;
-	struct ep_merge *merge;
-	uint64_t time = 0;
+	struct ep_event own = {0};
+	struct ep_calls *calls = ep_calls_create(trace, table->thread, names);
+	size_t at = 0, count, open = 0;
 
-	RULE(merged != NULL);
-	merge = ep_merge_create(trace, names, false, NULL, NULL);
-	while (ep_merge_next(merge, &event) == EP_OK) {
-		size_t index = (size_t)(event->thread - trace->threads);
+	RULE(ep_call_table_read(table, trace, names, false, go_on, NULL));
+	while (ep_calls_next(calls, &event) == EP_OK) {
+		RULE(at < table->order.count);
+		ep_call_table_event(table, at++, &own);
+		check_same(event, &own);
+	}
+	RULE(at == table->order.count);
+	for (size_t i = 0; ep_calls_suspended(calls, i, &count); i++)
+		open += count;
+	event = ep_calls_open(calls, &count);
+	RULE(open + count == table->open.count);
+	for (size_t i = 0; i < count; i++)
+		check_same(&event[i], &table->open.list[open + i]);
+	for (size_t i = 0; i < table->open.count; i++) {
+		uint32_t row = ep_call_table_row(table, table->open.list[i].call);
 
-		follow(&merged[index], event, ep_merge_calls(merge, event->thread));
-		RULE(merged[index].time >= time);
-		time = merged[index].time;
+		RULE(row != EP_CALL_ROW_NONE && !(table->rows.list[row].flags & EP_CALL_ROW_ENDED));
 	}
-	for (size_t i = 0; i < trace->thread_count; i++) {
-		RULE(merged[i].events == alone[i].events);
-		check_open(&merged[i], ep_merge_calls(merge, &trace->threads[i]));
-		free(merged[i].open);
+	ep_calls_destroy(calls);
+}
+
+static bool is_wanted(const struct ep_call_table *table, size_t at)
+{
+	return at < table->order.count;
+}
+
+static void check_merge(struct ep_call_table *tables, size_t count)
+{
+	size_t *next = calloc(count + 1, sizeof(*next)), at;
+	struct ep_merge *merge = ep_merge_create(tables, count, is_wanted);
+	struct ep_call_table *table;
+	struct ep_event event = {0};
+	uint64_t latest = 0;
+
+	RULE(next != NULL);
+	while ((table = ep_merge_next(merge, &at))) {
+		uint64_t time;
+
+		RULE(at == next[table - tables]++);
+		ep_call_table_event(table, at, &event);
+		time = event.kind == EP_EVENT_END ? event.end.best : event.begin.best;
+		RULE(time >= latest);
+		latest = time;
 	}
+	for (size_t i = 0; i < count; i++)
+		RULE(next[i] == tables[i].order.count);
 	ep_merge_destroy(merge);
-	free(merged);
+	free(next);
+}
+
+static void check_tables(const struct ep_trace *trace, struct ep_names *names)
+{
+	struct ep_call_table *tables = calloc(trace->thread_count + 1, sizeof(*tables));
+	struct ep_call_functions functions = {0};
+
+	RULE(tables != NULL);
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		ep_call_table_init(&tables[i], &trace->threads[i], &functions);
+		check_table(trace, names, &tables[i]);
+	}
+	check_merge(tables, trace->thread_count);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		ep_call_table_deinit(&tables[i]);
+	ep_array_deinit(&functions.by_id);
+	free(tables);
 }
 
 uint64_t build_trace_check(struct ep_trace *trace, struct ep_names *names)
 {
-	struct follower *alone = calloc(trace->thread_count + 1, sizeof(*alone));
 	uint64_t events = 0;
 
-	RULE(alone != NULL);
-	ep_plans_attach(trace);
 	for (size_t i = 0; i < trace->thread_count; i++) {
+		struct follower alone = {0};
+
 		RULE(i == 0 || trace->threads[i].serial > trace->threads[i - 1].serial);
 		check_records(trace, &trace->threads[i]);
-		check_calls(trace, &trace->threads[i], names, &alone[i]);
-		events += alone[i].events;
+		check_calls(trace, &trace->threads[i], names, &alone);
+		events += alone.events;
+		free(alone.open);
 	}
-	check_merge(trace, names, alone);
-	ep_plans_detach(trace);
-	for (size_t i = 0; i < trace->thread_count; i++)
-		free(alone[i].open);
-	free(alone);
+	check_tables(trace, names);
 	return events;
 }

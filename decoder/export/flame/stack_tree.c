@@ -201,6 +201,7 @@ void ep_stack_tree_create(struct ep_stack_tree *tree, const struct ep_export *ex
 				     .event = stack_tree_event,
 				     .waits = true,
 				     .nested = true,
+				     .any_order = true,
 				     .clip = true};
 	size_t threads = export->trace->thread_count;
 

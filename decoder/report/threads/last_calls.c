@@ -105,7 +105,7 @@ void ep_report_last_init(struct ep_report_last *last, const struct ep_evidence *
 {
 	struct collection to = {.last = last, .until = until};
 	struct ep_selection selection = {.only = open->thread, .last_calls = calls};
-	const struct ep_sink sink = {.context = &to, .event = keep_last, .foresee = true};
+	const struct ep_sink sink = {.context = &to, .event = keep_last};
 	uint64_t shown = 0;
 
 	*last = (struct ep_report_last){0};
@@ -115,8 +115,7 @@ void ep_report_last_init(struct ep_report_last *last, const struct ep_evidence *
 		count_after(&to, evidence, open);
 	selection.last_calls += to.after;
 	if (ep_tail_holds(&open->tail, selection.last_calls))
-		ep_stream_tail(evidence->trace, evidence->names, &selection, &open->tail, &sink,
-			       &shown);
+		ep_stream_tail(evidence->trace, &selection, &open->tail, &sink, &shown);
 	else
 		ep_stream(evidence->trace, evidence->names, &selection, &sink, &shown);
 	if (!shown)

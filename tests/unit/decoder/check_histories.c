@@ -531,12 +531,12 @@ static void check_tail(const struct ep_trace *trace, const struct ep_tail *tail,
 	struct ep_selection selection = {.last_calls = calls};
 	struct shown *whole = calloc(1, sizeof(*whole));
 	struct shown *last = calloc(1, sizeof(*last));
-	struct ep_sink sink = {.context = whole, .event = show, .foresee = true};
+	struct ep_sink sink = {.context = whole, .event = show};
 	uint64_t shown[2];
 
 	must(ep_stream(trace, &names, &selection, &sink, &shown[0]) == EP_OK);
 	sink.context = last;
-	must(ep_stream_tail(trace, &names, &selection, tail, &sink, &shown[1]) == EP_OK);
+	must(ep_stream_tail(trace, &selection, tail, &sink, &shown[1]) == EP_OK);
 	must(shown[0] == shown[1]);
 	must(whole->count == last->count);
 	for (size_t i = 0; i < whole->count; i++)

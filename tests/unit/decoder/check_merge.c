@@ -15,6 +15,8 @@ static struct build_arena *arena;
 static struct ep_image image;
 static struct ep_trace *trace;
 static struct ep_names names;
+static struct ep_call_table tables[9];
+static struct ep_call_functions functions;
 
 static void setup(void)
 {
@@ -38,6 +40,36 @@ static void teardown(void)
 	build_arena_destroy(arena);
 }
 
+static bool go_on(void *context, size_t blocks_left)
+{
+	(void)context, (void)blocks_left;
+	return true;
+}
+
+static bool all(const struct ep_call_table *table, size_t at)
+{
+	(void)table, (void)at;
+	return true;
+}
+
+static struct ep_merge *merge_of(const struct ep_trace *of,
+				 bool (*want)(const struct ep_call_table *, size_t))
+{
+	for (size_t i = 0; i < of->thread_count; i++) {
+		ep_call_table_init(&tables[i], &of->threads[i], &functions);
+		ck_assert(ep_call_table_read(&tables[i], of, &names, false, go_on, NULL));
+	}
+	return ep_merge_create(tables, of->thread_count, want);
+}
+
+static void end_merge(struct ep_merge *merge)
+{
+	ep_merge_destroy(merge);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		ep_call_table_deinit(&tables[i]);
+	ep_array_deinit(&functions.by_id);
+}
+
 static struct ep_thread *add_thread(void)
 {
 	return build_arena_thread(arena, 100 + arena->thread_count, "t", 8);
@@ -46,9 +78,10 @@ static struct ep_thread *add_thread(void)
 START_TEST(events_come_in_order_of_time)
 {
 	struct ep_thread *threads[5];
-	const struct ep_event *event;
+	struct ep_call_table *table;
 	struct ep_merge *merge;
 	uint64_t tsc = START, count = 0;
+	size_t at;
 
 	for (unsigned i = 0; i < 5; i++)
 		threads[i] = add_thread();
@@ -62,67 +95,67 @@ START_TEST(events_come_in_order_of_time)
 	}
 	open_trace();
 	build_trace_check(trace, &names);
-	merge = ep_merge_create(trace, &names, false, NULL, NULL);
-	while (ep_merge_next(merge, &event) == EP_OK)
-		ck_assert_uint_eq(event->thread->serial, order[count++] + 1);
+	merge = merge_of(trace, all);
+	while ((table = ep_merge_next(merge, &at)))
+		ck_assert_uint_eq(table->thread->serial, order[count++] + 1);
 	ck_assert_uint_eq(count, 4000);
-	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
-	ep_merge_destroy(merge);
+	ck_assert_ptr_null(ep_merge_next(merge, &at));
+	end_merge(merge);
 }
 END_TEST
 
 START_TEST(at_the_same_time_the_lower_serial_comes_first)
 {
-	const struct ep_event *event;
 	struct ep_merge *merge;
+	size_t at;
 
 	for (unsigned i = 0; i < 9; i++)
 		build_call(arena, add_thread(), CODE, START);
 	open_trace();
-	merge = ep_merge_create(trace, &names, false, NULL, NULL);
-	for (unsigned i = 1; i <= 9; i++) {
-		ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
-		ck_assert_uint_eq(event->thread->serial, i);
-	}
-	ep_merge_destroy(merge);
+	merge = merge_of(trace, all);
+	for (unsigned i = 0; i < 9; i++)
+		ck_assert_ptr_eq(ep_merge_next(merge, &at), &tables[i]);
+	end_merge(merge);
 }
 END_TEST
 
-static bool is_named(const struct ep_trace_thread *thread, void *context)
+static bool is_odd(const struct ep_call_table *table, size_t at)
 {
-	return thread->serial == *(uint32_t *)context;
+	return table != &tables[0] && at % 2;
 }
 
-START_TEST(only_the_threads_that_are_wanted_come)
+START_TEST(only_what_is_wanted_comes)
 {
-	const struct ep_event *event;
 	struct ep_merge *merge;
-	uint32_t wanted = 2;
-	size_t count;
+	size_t at;
 
-	for (unsigned i = 0; i < 3; i++)
-		build_call(arena, add_thread(), CODE, START + i);
+	for (unsigned i = 0; i < 3; i++) {
+		struct ep_thread *thread = add_thread();
+
+		for (unsigned n = 0; n < 5; n++)
+			build_call(arena, thread, CODE, START + 10 * n + i);
+	}
 	open_trace();
-	merge = ep_merge_create(trace, &names, false, is_named, &wanted);
-	ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
-	ck_assert_uint_eq(event->thread->serial, 2);
-	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
-	ck_assert_ptr_null(ep_merge_calls(merge, &trace->threads[0]));
-	ep_calls_open(ep_merge_calls(merge, &trace->threads[1]), &count);
-	ck_assert_uint_eq(count, 1);
-	ep_merge_destroy(merge);
+	merge = merge_of(trace, is_odd);
+	for (size_t n = 1; n < 5; n += 2)
+		for (unsigned i = 1; i < 3; i++) {
+			ck_assert_ptr_eq(ep_merge_next(merge, &at), &tables[i]);
+			ck_assert_uint_eq(at, n);
+		}
+	ck_assert_ptr_null(ep_merge_next(merge, &at));
+	end_merge(merge);
 }
 END_TEST
 
 START_TEST(no_threads_make_no_events)
 {
-	const struct ep_event *event;
 	struct ep_merge *merge;
+	size_t at;
 
 	open_trace();
-	merge = ep_merge_create(trace, &names, false, NULL, NULL);
-	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
-	ep_merge_destroy(merge);
+	merge = merge_of(trace, all);
+	ck_assert_ptr_null(ep_merge_next(merge, &at));
+	end_merge(merge);
 }
 END_TEST
 
@@ -166,17 +199,19 @@ void free(void *memory)
 /* All of it, the names' own memory apart: they are known by now. */
 static int decode_all(void)
 {
-	const struct ep_event *event;
+	struct ep_event event = {0};
+	struct ep_call_table *table;
 	struct ep_merge *merge;
 	struct ep_trace *again;
 	int result = ep_trace_create(&again, &image, NULL);
+	size_t at;
 
 	if (result != EP_OK)
 		return result;
-	merge = ep_merge_create(again, &names, false, NULL, NULL);
-	while ((result = ep_merge_next(merge, &event)) == EP_OK)
-		continue;
-	ep_merge_destroy(merge);
+	merge = merge_of(again, all);
+	while ((table = ep_merge_next(merge, &at)))
+		ep_call_table_event(table, at, &event);
+	end_merge(merge);
 	ep_trace_destroy(again);
 	return result;
 }
@@ -208,7 +243,7 @@ START_TEST(nothing_leaks)
 	counting = true;
 	result = decode_all();
 	counting = false;
-	ck_assert_int_eq(result, EP_END);
+	ck_assert_int_eq(result, EP_OK);
 	ck_assert_int_eq(balance, 0);
 }
 END_TEST
@@ -223,7 +258,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, events_come_in_order_of_time);
 	tcase_add_test(tests, at_the_same_time_the_lower_serial_comes_first);
-	tcase_add_test(tests, only_the_threads_that_are_wanted_come);
+	tcase_add_test(tests, only_what_is_wanted_comes);
 	tcase_add_test(tests, no_threads_make_no_events);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(tests, nothing_leaks);

@@ -54,7 +54,6 @@ struct step {
 
 static const struct step *script;
 static size_t steps;
-static unsigned runs;
 
 static struct ep_time at(uint64_t ns)
 {
@@ -92,8 +91,13 @@ int ep_stream(const struct ep_trace *of, struct ep_names *names_of,
 	(void)of;
 	(void)names_of;
 	(void)selection;
-	runs++;
 	*shown = 0;
+	for (size_t i = 0; i < steps; i++) {
+		struct ep_event event = event_of(&script[i]);
+
+		if (event.kind == EP_EVENT_GAP || event.flags & EP_CALL_BEFORE)
+			ck_assert_int_eq(sink->ahead(sink->context, &event, NULL), EP_OK);
+	}
 	for (size_t i = 0; i < steps; i++) {
 		struct ep_event event = event_of(&script[i]);
 		int rc = sink->event(sink->context, &event, NULL);
@@ -183,7 +187,6 @@ static int run_script(const struct step *of, size_t count, const struct ep_selec
 
 	script = of;
 	steps = count;
-	runs = 0;
 	told[0] = 0;
 	return ep_nest_stream(&trace, NULL, selection ? selection : &all, &sink, &shown);
 }
@@ -217,7 +220,6 @@ static const struct step simple[] = {
 START_TEST(calls_pass_as_they_are)
 {
 	EXPECT(simple, "a( b( 2:x( b) 2:x) b( b) a)");
-	ck_assert_uint_eq(runs, 1);
 	with_times = true;
 	EXPECT(simple, "a(10 b(20 2:x(21 b)10@30 2:x)12@33 b(40 b)5@45 "
 		       "a)25@50");
@@ -252,7 +254,6 @@ START_TEST(calls_from_before_are_outside_of_all_they_called)
 	};
 
 	EXPECT(steps_of, "d<( b<( a( a) b) c( c) d)");
-	ck_assert_uint_eq(runs, 2);
 	with_times = true;
 	EXPECT(steps_of, "d<(0 b<(0 a(10 a)10@20 b)20@30 c(40 c)10@50 "
 			 "d)20@60");
@@ -270,7 +271,6 @@ START_TEST(a_call_from_before_ends_once)
 	};
 
 	EXPECT(steps_of, "a<( a) b( b) 2:y<( 2:x( 2:x) 2:y) c( c)");
-	ck_assert_uint_eq(runs, 2);
 }
 END_TEST
 
@@ -306,7 +306,6 @@ START_TEST(a_stack_that_is_left_is_suspended)
 
 	EXPECT(steps_of, "m( a( * a^) m^) f( g( * g^) f^) m^( a^( a) * m^) "
 			 "f^( g^( g) f) * m^( m)");
-	ck_assert_uint_eq(runs, 1);
 	with_times = true;
 	EXPECT(steps_of, "m(0 a(10 *20 a^)10@20 m^)10@20 f(21 g(22 *30 g^)8@30 f^)1@30 "
 			 "m^(30 a^(30 a)20@40 *50 m^)20@50 f^(50 g^(50 g)18@60 f)11@70 "
