@@ -328,8 +328,10 @@ void ep_tui_tree_open(struct ep_view *view)
 	const struct ep_session *session = &view->tui->session;
 	struct tree *tree = ep_calloc(1, sizeof(*tree));
 	struct ep_selection selection = ep_tui_selection(view->tui);
+	uint64_t shown;
 
-	ep_calltree_create(&tree->calls, session->trace, session->names, &selection);
+	ep_calltree_create(&tree->calls, session->trace, session->names, &selection,
+			   EP_CALLTREE_BY_CALLS, &shown);
 	tree->unfolded = ep_calloc(tree->calls.nodes.count, sizeof(*tree->unfolded));
 	for (size_t i = 0; i < tree->calls.nodes.count; i++)
 		tree->unfolded[i] = tree->calls.nodes.list[i].depth < UNFOLDED_AT_FIRST;

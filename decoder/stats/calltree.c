@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/calls/placing.h"
 #include "decoder/stream/nest.h"
 
@@ -36,7 +37,7 @@ static uint32_t add_child(struct ep_calltree *tree, uint32_t parent, uint32_t ki
 static uint32_t child(struct ep_calltree *tree, uint32_t parent, uint32_t kind,
 		      const struct ep_function *function)
 {
-	uint64_t key = function ? function->id + UINT64_C(8) : kind;
+	uint64_t key = function ? function->id + UINT64_C(16) : kind;
 	uint32_t hash = ep_hash_number((uint64_t)parent << 32 ^ key), at = 0, number;
 
 	while ((number = ep_hash_next(&tree->by_parent, hash, &at)) != EP_HASH_NONE)
@@ -53,22 +54,46 @@ static uint32_t function_below(struct ep_calltree *tree, uint32_t parent,
 {
 	if (tree->nodes.list[parent].kind == EP_CALLTREE_DEEPER)
 		return parent;
-	if (tree->nodes.list[parent].depth >= EP_CALLTREE_DEPTH)
+	if (tree->nodes.list[parent].depth >=
+	    EP_CALLTREE_DEPTH + (tree->by != EP_CALLTREE_BY_CALLS))
 		return child(tree, parent, EP_CALLTREE_DEEPER, NULL);
 	return child(tree, parent, EP_CALLTREE_FUNCTION, function);
 }
 
-/* Of the frame at `index`, counted from 1; 0: the root. */
-static uint32_t node_at(const struct ep_nest_thread *thread, size_t index)
+/* Where the thread's outermost calls hang. */
+static uint32_t root_of(struct ep_calltree *tree, const struct ep_nest_thread *thread)
 {
-	return index ? (uint32_t)thread->frames[index - 1].mark : 0;
+	const struct ep_trace *trace = tree->trace;
+	uint32_t *root = &tree->roots[thread->index], first = (uint32_t)thread->index, at = 0;
+
+	if (*root != EP_CALLTREE_NONE)
+		return *root;
+	if (tree->by == EP_CALLTREE_BY_CALLS)
+		return *root = 0;
+	for (uint32_t i = 0; tree->by == EP_CALLTREE_BY_THREAD_NAMES && i < first; i++)
+		if (!strcmp(trace->threads[i].name, thread->thread->name))
+			first = i;
+	for (at = tree->nodes.list[0].child; at != EP_CALLTREE_NONE; at = tree->nodes.list[at].next)
+		if (tree->nodes.list[at].thread == first)
+			break;
+	if (at == EP_CALLTREE_NONE) {
+		at = add_child(tree, 0, EP_CALLTREE_THREAD, NULL);
+		tree->nodes.list[at].thread = first;
+	}
+	return *root = thread->thread->from_start ? at : child(tree, at, EP_CALLTREE_OLDER, NULL);
+}
+
+/* Of the frame at `index`, counted from 1; 0: what the outermost hangs on. */
+static uint32_t node_at(struct ep_calltree *tree, const struct ep_nest_thread *thread, size_t index)
+{
+	return index ? (uint32_t)thread->frames[index - 1].mark : root_of(tree, thread);
 }
 
 /* ---- events ---- */
 
 static void add_call(struct ep_calltree *tree, const struct ep_nest_thread *thread)
 {
-	uint32_t parent = node_at(thread, thread->count - 1);
+	uint32_t parent = node_at(tree, thread, thread->count - 1);
 	uint32_t node = function_below(tree, parent, thread->frame->function);
 
 	thread->frame->mark = node;
@@ -89,22 +114,25 @@ static void add_gap(struct ep_calltree *tree, const struct ep_nest_thread *threa
 {
 	uint32_t kind = event->gap & EP_GAP_PAUSED ? EP_CALLTREE_PAUSED : EP_CALLTREE_MISSING;
 
-	if (thread->gap)
-		tree->nodes.list[child(tree, node_at(thread, thread->count), kind, NULL)].self +=
-			thread->gap;
+	uint32_t node;
+
+	if (!thread->gap)
+		return;
+	node = child(tree, node_at(tree, thread, thread->count), kind, NULL);
+	tree->nodes.list[node].self += thread->gap;
 }
 
 /* Of which it is not certain in which call it was: in the functions of which that is. */
 static void add_wait(struct ep_calltree *tree, const struct ep_nest_thread *thread,
 		     const struct ep_wait_place *place)
 {
-	uint32_t node = node_at(thread, thread->own);
+	uint32_t node = node_at(tree, thread, thread->own);
 
 	if (ep_place_is_certain(place))
 		return;
-	for (unsigned i = 0; i < place->path_count; i++)
+	for (unsigned i = 0; !tree->selected && i < place->path_count; i++)
 		node = function_below(tree, node, place->path[i]);
-	if (!place->whole)
+	if (!place->whole || tree->selected)
 		node = child(tree, node, EP_CALLTREE_INSIDE, NULL);
 	tree->nodes.list[node].self += thread->gap;
 	tree->nodes.list[node].waited += thread->gap;
@@ -142,7 +170,8 @@ static void add_up(struct ep_calltree *tree)
 }
 
 void ep_calltree_create(struct ep_calltree *tree, const struct ep_trace *trace,
-			struct ep_names *names, const struct ep_selection *selection)
+			struct ep_names *names, const struct ep_selection *selection,
+			enum ep_calltree_by by, uint64_t *shown)
 {
 	const struct ep_sink sink = {.context = tree,
 				     .event = calltree_event,
@@ -150,13 +179,18 @@ void ep_calltree_create(struct ep_calltree *tree, const struct ep_trace *trace,
 				     .nested = true,
 				     .any_order = true,
 				     .clip = true};
-	uint64_t shown;
 
-	*tree = (struct ep_calltree){0};
+	*tree = (struct ep_calltree){
+		.trace = trace, .by = by, .selected = ep_selection_leaves_out(selection)};
+	tree->roots = ep_calloc(trace->thread_count, sizeof(*tree->roots));
+	for (size_t i = 0; i < trace->thread_count; i++)
+		tree->roots[i] = EP_CALLTREE_NONE;
 	ep_array_push(&tree->nodes, ((struct ep_calltree_node){.parent = EP_CALLTREE_NONE,
 							       .child = EP_CALLTREE_NONE,
 							       .next = EP_CALLTREE_NONE}));
-	ep_stream(trace, names, selection, &sink, &shown);
+	ep_stream(trace, names, selection, &sink, shown);
+	free(tree->roots);
+	tree->roots = NULL;
 	add_up(tree);
 	ep_calltree_sort(tree, EP_CALLTREE_TOTAL, false);
 }
@@ -237,6 +271,8 @@ const char *ep_calltree_name(const struct ep_calltree_node *node)
 		[EP_CALLTREE_PAUSED] = "[tracing was paused]",
 		[EP_CALLTREE_INSIDE] = "[waited somewhere inside]",
 		[EP_CALLTREE_DEEPER] = "[deeper than 1000 calls]",
+		[EP_CALLTREE_THREAD] = "",
+		[EP_CALLTREE_OLDER] = "[began before the history]",
 	};
 
 	return node->function ? node->function->name : words[node->kind];

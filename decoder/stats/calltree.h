@@ -12,7 +12,7 @@
 #include "decoder/stream/stream.h"
 
 #define EP_CALLTREE_NONE  UINT32_MAX
-#define EP_CALLTREE_DEPTH 1000u /* levels; deeper calls are one node's */
+#define EP_CALLTREE_DEPTH 1000u /* levels of a thread; deeper calls are one node's */
 
 /* What a node is that is no function. */
 enum ep_calltree_kind {
@@ -22,6 +22,8 @@ enum ep_calltree_kind {
 	EP_CALLTREE_PAUSED,  /* … because tracing was paused */
 	EP_CALLTREE_INSIDE,  /* waits in its parent, or in what that called: not known which */
 	EP_CALLTREE_DEEPER,  /* calls below the deepest level */
+	EP_CALLTREE_THREAD,  /* … or those of one name; below the root */
+	EP_CALLTREE_OLDER,   /* what called its children began before the history */
 };
 
 struct ep_calltree_node {
@@ -29,6 +31,7 @@ struct ep_calltree_node {
 	uint32_t kind;                      /* enum ep_calltree_kind */
 	uint32_t parent, child, next;       /* nodes; EP_CALLTREE_NONE */
 	uint32_t depth;                     /* the root's is 0 */
+	uint32_t thread;                    /* THREAD: its index in the trace, or the first one's */
 	uint64_t calls;
 	uint64_t open;  /* of them: did not return */
 	int64_t self;   /* ns, without what it called that was traced, while its stack ran */
@@ -45,19 +48,32 @@ enum ep_calltree_key {
 	EP_CALLTREE_KEYS,
 };
 
+/* What stands below the root. */
+enum ep_calltree_by {
+	EP_CALLTREE_BY_CALLS,   /* outermost calls, of whatever thread */
+	EP_CALLTREE_BY_THREADS, /* threads, and below one without its beginning OLDER */
+	EP_CALLTREE_BY_THREAD_NAMES,
+};
+
 struct ep_calltree {
 	EP_ARRAY(struct ep_calltree_node) nodes; /* the root first, each behind its parent */
-	struct ep_hash by_parent;                /* private */
+	/* private */
+	struct ep_hash by_parent;
+	const struct ep_trace *trace;
+	enum ep_calltree_by by;
+	bool selected;   /* not all calls are there */
+	uint32_t *roots; /* by thread: where its outermost calls hang; EP_CALLTREE_NONE */
 };
 
 /* NULL selection: all. Sorted by total. */
 void ep_calltree_create(struct ep_calltree *tree, const struct ep_trace *trace,
-			struct ep_names *names, const struct ep_selection *selection);
+			struct ep_names *names, const struct ep_selection *selection,
+			enum ep_calltree_by by, uint64_t *shown);
 void ep_calltree_deinit(struct ep_calltree *tree);
 
 void ep_calltree_sort(struct ep_calltree *tree, enum ep_calltree_key key, bool reverse);
 
-/* The function's name, or words in brackets; the root's is "". Borrowed. */
+/* The function's name, or words in brackets; those of the root and of threads are "". Borrowed. */
 const char *ep_calltree_name(const struct ep_calltree_node *node);
 
 #endif

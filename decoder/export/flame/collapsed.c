@@ -37,38 +37,38 @@ static char *frame_name(char *clean)
 static char *collapsed_function(void *context, const struct ep_function *function)
 {
 	struct collapsed *collapsed = context;
-	const struct ep_stack_node node = {.kind = EP_STACK_FUNCTION, .key = function->id};
+	const struct ep_calltree_node node = {.kind = EP_CALLTREE_FUNCTION, .function = function};
 
-	return frame_name(ep_stack_tree_name(&collapsed->tree, &node));
+	return frame_name(ep_stack_name(&collapsed->tree, &node));
 }
 
-static void write_frame(struct collapsed *collapsed, const struct ep_stack_node *node)
+static void write_frame(struct collapsed *collapsed, const struct ep_calltree_node *node)
 {
 	const struct ep_function_text *made;
 	char *text;
 
-	if (node->kind == EP_STACK_FUNCTION) {
-		made = ep_texts_get(&collapsed->texts, collapsed->tree.functions.list[node->key]);
+	if (node->function) {
+		made = ep_texts_get(&collapsed->texts, node->function);
 		ep_outbuf_put(&collapsed->out, made->bytes, made->size);
 		return;
 	}
-	text = frame_name(ep_stack_tree_name(&collapsed->tree, node));
+	text = frame_name(ep_stack_name(&collapsed->tree, node));
 	ep_outbuf_text(&collapsed->out, text);
 	free(text);
 }
 
 static void write_stack(struct collapsed *collapsed, uint32_t index)
 {
-	const struct ep_stack_node *nodes = collapsed->tree.nodes.list;
+	const struct ep_calltree_node *nodes = collapsed->tree.calls.nodes.list;
 	uint32_t path[EP_EXPORT_DEPTH_MAX + 4], count = 0;
 
-	for (uint32_t at = index; at != EP_STACK_NODE_NONE; at = nodes[at].parent)
+	for (uint32_t at = index; at; at = nodes[at].parent)
 		path[count++] = at;
 	while (count > 0) {
 		write_frame(collapsed, &nodes[path[--count]]);
 		ep_outbuf_text(&collapsed->out, count ? ";" : " ");
 	}
-	ep_outbuf_uint(&collapsed->out, nodes[index].weight);
+	ep_outbuf_uint(&collapsed->out, ep_stack_weight(&collapsed->tree, &nodes[index]));
 	ep_outbuf_text(&collapsed->out, "\n");
 }
 
@@ -82,8 +82,8 @@ int ep_collapsed_write(FILE *out, const struct ep_export *export, uint64_t *show
 	collapsed->texts.context = collapsed;
 	ep_outbuf_init(&collapsed->out, out);
 	ep_stack_tree_create(&collapsed->tree, export, shown);
-	for (uint32_t i = 0; i < collapsed->tree.nodes.count; i++)
-		if (collapsed->tree.nodes.list[i].weight > 0)
+	for (uint32_t i = 1; i < collapsed->tree.calls.nodes.count; i++)
+		if (ep_stack_weight(&collapsed->tree, &collapsed->tree.calls.nodes.list[i]))
 			write_stack(collapsed, i);
 	rc = ep_export_finish(&collapsed->out, err);
 	ep_texts_deinit(&collapsed->texts);

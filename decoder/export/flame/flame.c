@@ -12,23 +12,17 @@ struct layout {
 	struct ep_flame *flame;
 	uint64_t *totals; /* by node */
 	uint32_t *order;  /* nodes by parent, the heaviest first */
-	uint32_t *first;  /* by node, and one more for the roots: of its children in `order` */
+	uint32_t *first;  /* by node: of its children in `order` */
 };
-
-/* Roots come first. */
-static uint32_t slot_of(const struct ep_stack_node *node)
-{
-	return node->parent + 1; /* NONE is -1 */
-}
 
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct layout *layout = context;
-	const struct ep_stack_node *nodes = layout->flame->tree.nodes.list;
+	const struct ep_calltree_node *nodes = layout->flame->tree.calls.nodes.list;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
 	if (nodes[i].parent != nodes[j].parent)
-		return slot_of(&nodes[i]) < slot_of(&nodes[j]) ? -1 : 1;
+		return nodes[i].parent < nodes[j].parent ? -1 : 1;
 	if (layout->totals[i] != layout->totals[j])
 		return layout->totals[i] > layout->totals[j] ? -1 : 1;
 	return i < j ? -1 : i > j;
@@ -37,39 +31,37 @@ static int compare(const void *a, const void *b, void *context)
 static void sum_up(struct layout *layout)
 {
 	const struct ep_stack_tree *tree = &layout->flame->tree;
+	const struct ep_calltree_node *nodes = tree->calls.nodes.list;
 
-	for (size_t i = tree->nodes.count; i-- > 0;) {
-		const struct ep_stack_node *node = &tree->nodes.list[i];
-		uint64_t *into = node->parent == EP_STACK_NODE_NONE ? &layout->flame->total
-								    : &layout->totals[node->parent];
-
-		layout->totals[i] += node->weight;
-		*into += layout->totals[i];
+	for (size_t i = tree->calls.nodes.count; i-- > 1;) {
+		layout->totals[i] += ep_stack_weight(tree, &nodes[i]);
+		layout->totals[nodes[i].parent] += layout->totals[i];
 	}
+	layout->flame->total = layout->totals[0];
 }
 
 static void sort(struct layout *layout)
 {
-	const struct ep_stack_tree *tree = &layout->flame->tree;
-	size_t count = tree->nodes.count, slot = 0;
+	const struct ep_calltree *calls = &layout->flame->tree.calls;
+	uint32_t count = (uint32_t)calls->nodes.count - 1, node = 0;
 
-	for (size_t i = 0; i < count; i++)
-		layout->order[i] = (uint32_t)i;
-	qsort_r(layout->order, count, sizeof(*layout->order), compare, layout);
-	for (size_t i = 0; i < count; i++)
-		while (slot <= slot_of(&tree->nodes.list[layout->order[i]]))
-			layout->first[slot++] = (uint32_t)i;
-	while (slot <= count + 1)
-		layout->first[slot++] = (uint32_t)count;
+	for (uint32_t i = 0; i < count; i++)
+		layout->order[i] = i + 1;
+	if (count)
+		qsort_r(layout->order, count, sizeof(*layout->order), compare, layout);
+	for (uint32_t i = 0; i < count; i++)
+		while (node <= calls->nodes.list[layout->order[i]].parent)
+			layout->first[node++] = i;
+	while (node <= count + 1)
+		layout->first[node++] = count;
 }
 
 /* Those of a frame are put on the stack with the lightest on top, and turn out last. */
-static void place_inside(struct layout *layout, struct ep_flame *stack, uint32_t slot,
-			 uint64_t begin)
+static void place_inside(struct layout *layout, struct ep_flame *stack, uint32_t of, uint64_t begin)
 {
 	size_t bottom = stack->frames.count;
 
-	for (uint32_t i = layout->first[slot]; i < layout->first[slot + 1]; i++) {
+	for (uint32_t i = layout->first[of]; i < layout->first[of + 1]; i++) {
 		uint32_t node = layout->order[i];
 
 		if (layout->totals[node])
@@ -92,11 +84,11 @@ static void place_all(struct layout *layout)
 	place_inside(layout, &stack, 0, 0);
 	while (stack.frames.count) {
 		struct ep_flame_frame frame = stack.frames.list[--stack.frames.count];
-		uint32_t depth = flame->tree.nodes.list[frame.node].depth;
+		uint32_t depth = flame->tree.calls.nodes.list[frame.node].depth;
 
 		ep_array_push(&flame->frames, frame);
-		flame->depth = depth + 1 > flame->depth ? depth + 1 : flame->depth;
-		place_inside(layout, &stack, frame.node + 1, frame.begin);
+		flame->depth = depth > flame->depth ? depth : flame->depth;
+		place_inside(layout, &stack, frame.node, frame.begin);
 	}
 	ep_array_deinit(&stack.frames);
 }
@@ -108,7 +100,7 @@ void ep_flame_create(struct ep_flame *flame, const struct ep_export *export, uin
 
 	*flame = (struct ep_flame){0};
 	ep_stack_tree_create(&flame->tree, export, shown);
-	count = flame->tree.nodes.count;
+	count = flame->tree.calls.nodes.count;
 	layout.totals = ep_calloc(count + 1, sizeof(*layout.totals));
 	layout.order = ep_calloc(count + 1, sizeof(*layout.order));
 	layout.first = ep_calloc(count + 2, sizeof(*layout.first));

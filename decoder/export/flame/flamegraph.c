@@ -70,26 +70,28 @@ static void put_source(struct flamegraph *graph, const struct ep_function *funct
 static void put_names(struct flamegraph *graph)
 {
 	const struct ep_stack_tree *tree = &graph->flame.tree;
-	uint32_t *of_function = ep_calloc(tree->functions.count, sizeof(*of_function));
+	EP_ARRAY(uint32_t) of_function = {0}; /* by id: number + 1 */
 	const char *comma = "";
 
-	graph->names = ep_calloc(tree->nodes.count, sizeof(*graph->names));
+	graph->names = ep_calloc(tree->calls.nodes.count, sizeof(*graph->names));
 	for (size_t i = 0; i < graph->flame.frames.count; i++) {
 		uint32_t at = graph->flame.frames.list[i].node;
-		const struct ep_stack_node *node = &tree->nodes.list[at];
-		bool function = node->kind == EP_STACK_FUNCTION;
+		const struct ep_calltree_node *node = &tree->calls.nodes.list[at];
+		const struct ep_function *function = node->function;
 		char *name;
 
-		if (!function || !of_function[node->key]) {
-			name = ep_stack_tree_name(tree, node);
+		while (function && of_function.count <= function->id)
+			ep_array_add(&of_function);
+		if (!function || !of_function.list[function->id]) {
+			name = ep_stack_name(tree, node);
 			ep_outbuf_text(&graph->out, comma);
 			ep_outbuf_text(&graph->out, "[");
 			put_string(&graph->out, name);
 			ep_outbuf_text(&graph->out, ",");
-			ep_outbuf_uint(&graph->out, node->kind);
+			ep_outbuf_uint(&graph->out, ep_stack_kind(node));
 			ep_outbuf_text(&graph->out, ",");
 			if (function)
-				put_source(graph, tree->functions.list[node->key]);
+				put_source(graph, function);
 			else
 				put_string(&graph->out, "");
 			ep_outbuf_text(&graph->out, "]\n");
@@ -97,12 +99,12 @@ static void put_names(struct flamegraph *graph)
 			free(name);
 			graph->names[at] = graph->name_count++;
 			if (function)
-				of_function[node->key] = graph->name_count;
+				of_function.list[function->id] = graph->name_count;
 		} else {
-			graph->names[at] = of_function[node->key] - 1;
+			graph->names[at] = of_function.list[function->id] - 1;
 		}
 	}
-	free(of_function);
+	ep_array_deinit(&of_function);
 }
 
 /* depth,name,weight, of each frame before those inside of it. */
@@ -112,7 +114,8 @@ static void put_frames(struct flamegraph *graph)
 		const struct ep_flame_frame *frame = &graph->flame.frames.list[i];
 
 		ep_outbuf_text(&graph->out, i ? "," : "");
-		ep_outbuf_uint(&graph->out, graph->flame.tree.nodes.list[frame->node].depth);
+		ep_outbuf_uint(&graph->out,
+			       graph->flame.tree.calls.nodes.list[frame->node].depth - 1);
 		ep_outbuf_text(&graph->out, ",");
 		ep_outbuf_uint(&graph->out, graph->names[frame->node]);
 		ep_outbuf_text(&graph->out, ",");

@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stack_tree.h: the distinct stacks of a stream, as a tree: each node's weight is what was spent in
- * exactly that stack, in ns, or how many calls of it there were. What functions cannot say, nodes
- * in brackets do. For whatever draws or writes flame graphs; memory is bounded by distinct stacks.
+ * stack_tree.h: the distinct stacks of a stream by thread (calltree.h), as whatever draws or writes
+ * flame graphs wants them: each node's weight is what was spent in exactly that stack, in ns, or
+ * how many calls of it there were. What functions cannot say, nodes in brackets do.
  */
 #ifndef EPITAPH_STACK_TREE_H
 #define EPITAPH_STACK_TREE_H
 
-#include "coredump/util/hash.h"
 #include "decoder/export/export.h"
-
-#define EP_STACK_NODE_NONE UINT32_MAX
+#include "decoder/stats/calltree.h"
 
 enum ep_stack_kind { EP_STACK_THREAD, EP_STACK_FUNCTION, EP_STACK_BRACKET };
 
-struct ep_stack_node {
-	uint32_t parent; /* its number is less; EP_STACK_NODE_NONE: a thread */
-	uint32_t depth;  /* 0: a thread; up to EP_EXPORT_DEPTH_MAX and 2 */
-	enum ep_stack_kind kind;
-	uint32_t key; /* id of a function; index of a thread; private */
-	uint64_t weight;
-};
-
 struct ep_stack_tree {
 	const struct ep_export *export;
-	EP_ARRAY(const struct ep_function *) functions; /* by id; NULL: not met */
-	EP_ARRAY(struct ep_stack_node) nodes;
-	/* private */
-	struct ep_hash by_parent; /* of nodes */
-	uint32_t *roots;          /* by thread: its node, or EP_STACK_NODE_NONE */
+	struct ep_calltree calls; /* below the root: threads */
 };
 
 /* Reads the stream: export->count_calls and merge_threads say how. */
@@ -36,8 +22,11 @@ void ep_stack_tree_create(struct ep_stack_tree *tree, const struct ep_export *ex
 			  uint64_t *shown);
 void ep_stack_tree_deinit(struct ep_stack_tree *tree);
 
+enum ep_stack_kind ep_stack_kind(const struct ep_calltree_node *node);
+uint64_t ep_stack_weight(const struct ep_stack_tree *tree, const struct ep_calltree_node *node);
+
 /* The function's name, "worker (4711)", or words in brackets: valid UTF-8 without control
  * characters. The caller frees it. */
-char *ep_stack_tree_name(const struct ep_stack_tree *tree, const struct ep_stack_node *node);
+char *ep_stack_name(const struct ep_stack_tree *tree, const struct ep_calltree_node *node);
 
 #endif

@@ -90,14 +90,14 @@ static void put_number(struct ep_outbuf *out, const char *before, double value)
 }
 
 /* The same function has the same colour in every picture; what is no function is grey. */
-static void put_colour(struct ep_outbuf *out, const struct ep_stack_node *node, const char *name)
+static void put_colour(struct ep_outbuf *out, const struct ep_calltree_node *node, const char *name)
 {
 	uint32_t hash = ep_hash_text(name);
 	char text[64];
 
-	if (node->kind == EP_STACK_BRACKET)
+	if (ep_stack_kind(node) == EP_STACK_BRACKET)
 		snprintf(text, sizeof(text), "#c8c8c8");
-	else if (node->kind == EP_STACK_THREAD)
+	else if (node->kind == EP_CALLTREE_THREAD)
 		snprintf(text, sizeof(text), "#b9cfe4");
 	else
 		snprintf(text, sizeof(text), "hsl(%u,%u%%,%u%%)", hash % 50, 70 + hash / 64 % 25,
@@ -107,10 +107,10 @@ static void put_colour(struct ep_outbuf *out, const struct ep_stack_node *node, 
 
 static void put_frame(struct svg *svg, const struct ep_flame_frame *frame)
 {
-	const struct ep_stack_node *node = &svg->flame.tree.nodes.list[frame->node];
+	const struct ep_calltree_node *node = &svg->flame.tree.calls.nodes.list[frame->node];
 	double scale = (double)(WIDTH - 2 * MARGIN) / (double)svg->flame.total;
 	double x = MARGIN + (double)frame->begin * scale, width = (double)frame->weight * scale;
-	double y = TOP + (double)node->depth * ROW;
+	double y = TOP + (double)(node->depth - 1) * ROW;
 	struct ep_outbuf *out = &svg->out;
 	char text[EP_FLAME_TEXT], *name;
 
@@ -118,7 +118,7 @@ static void put_frame(struct svg *svg, const struct ep_flame_frame *frame)
 		svg->fine++;
 		return;
 	}
-	name = ep_stack_tree_name(&svg->flame.tree, node);
+	name = ep_stack_name(&svg->flame.tree, node);
 	ep_outbuf_text(out, "<g><title>");
 	put_text(out, name, strlen(name));
 	ep_outbuf_text(out, "\n");

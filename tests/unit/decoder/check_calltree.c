@@ -146,13 +146,15 @@ static void is(const struct ep_calltree *tree, const char *wanted)
 
 static void make(struct ep_calltree *tree, const char *of)
 {
+	uint64_t shown;
+
 	for (uint32_t i = 0; i < 26; i++) {
 		names[i][0] = (char)('a' + i);
 		functions[i] = (struct ep_function){
 			.id = i, .name = names[i], .symbol = names[i], .module = "", .known = true};
 	}
 	script = of;
-	ep_calltree_create(tree, &trace, NULL, NULL);
+	ep_calltree_create(tree, &trace, NULL, NULL, EP_CALLTREE_BY_CALLS, &shown);
 }
 
 /* ---- tests ---- */
