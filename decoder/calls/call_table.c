@@ -5,6 +5,7 @@
  */
 #include "decoder/calls/call_table.h"
 
+#include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,18 +22,17 @@ void ep_call_table_init(struct ep_call_table *table, const struct ep_trace_threa
 
 void ep_call_table_empty(struct ep_call_table *table)
 {
-	for (size_t i = 0; i < table->marks.count; i++) {
-		struct ep_event *event = &table->marks.list[i].event;
-
-		if (event->text && *event->text)
-			free((char *)event->text);
-		if (event->kind == EP_EVENT_WAIT)
-			free((struct ep_wait_place *)event->place);
-	}
+	for (size_t i = 0; i < table->marks.count; i++)
+		if (table->marks.list[i].kind == EP_EVENT_WAIT)
+			free((struct ep_wait_place *)table->marks.list[i].place);
+	for (size_t i = 0; i < table->texts.count; i++)
+		free(table->texts.list[i]);
+	ep_hash_deinit(&table->by_text);
 	for (size_t i = 0; i < table->spans.count; i++)
 		free((char *)table->spans.list[i].text);
 	table->rows.count = table->order.count = table->marks.count = table->bounds.count = 0;
 	table->far.count = table->astray.count = table->numbers.count = 0;
+	table->since.count = table->texts.count = 0;
 	table->before.count = table->open.count = table->spans.count = 0;
 	table->too_deep = 0;
 }
@@ -47,6 +47,8 @@ void ep_call_table_deinit(struct ep_call_table *table)
 	ep_array_deinit(&table->far);
 	ep_array_deinit(&table->astray);
 	ep_array_deinit(&table->before);
+	ep_array_deinit(&table->since);
+	ep_array_deinit(&table->texts);
 	ep_array_deinit(&table->numbers);
 	ep_array_deinit(&table->open);
 	ep_array_deinit(&table->spans);
@@ -84,7 +86,7 @@ static inline uint32_t function_of(struct ep_call_table *table, const struct ep_
 	struct ep_call_functions *functions = table->functions;
 
 	if (!function)
-		return UINT32_MAX;
+		return EP_CALL_ROW_NONE;
 	while (functions->by_id.count <= function->id)
 		ep_array_push(&functions->by_id, NULL);
 	functions->by_id.list[function->id] = function;
@@ -180,23 +182,71 @@ static void add_end(struct ep_call_table *table, const struct ep_event *event)
 	ep_array_push(&table->order, at << 2 | EP_CALL_STEP_END);
 }
 
+static const char *text_of(struct ep_call_table *table, const char *text)
+{
+	uint32_t hash, at = 0, number;
+
+	if (!text || !*text)
+		return text ? "" : NULL;
+	hash = ep_hash_text(text);
+	while ((number = ep_hash_next(&table->by_text, hash, &at)) != EP_HASH_NONE)
+		if (!strcmp(table->texts.list[number], text))
+			return table->texts.list[number];
+	ep_hash_add(&table->by_text, hash, (uint32_t)table->texts.count);
+	ep_array_push(&table->texts, ep_strdup(text));
+	return table->texts.list[table->texts.count - 1];
+}
+
+/* As much of it as there is. */
+static const struct ep_wait_place *copy_place(const struct ep_wait_place *place)
+{
+	size_t size =
+		offsetof(struct ep_wait_place, path) + place->path_count * sizeof(place->path[0]);
+
+	return memcpy(ep_malloc(size), place, size);
+}
+
+static uint32_t flags_of(const struct ep_event *event)
+{
+	return event->flags | (event->begin.exact ? EP_CALL_ROW_BEGIN_EXACT : 0) |
+	       (event->begin.refined ? EP_CALL_ROW_BEGIN_REFINED : 0) |
+	       (event->end.exact ? EP_CALL_ROW_END_EXACT : 0) |
+	       (event->end.refined ? EP_CALL_ROW_END_REFINED : 0);
+}
+
 static void add_mark(struct ep_call_table *table, const struct ep_event *event)
 {
-	struct ep_call_mark *mark = ep_array_add(&table->marks);
+	bool ends_span = event->kind == EP_EVENT_POINT && event->point == EP_POINT_SPAN_END;
+	struct ep_call_mark mark = {
+		.begin = event->begin.best,
+		.end = event->end.best,
+		.address = event->address,
+		.call = event->call,
+		.text = text_of(table, event->text),
+		.function = function_of(table, event->function),
+		.flags = flags_of(event),
+		.depth = event->depth,
+		.stack = event->stack,
+		.begin_bounds = bounds_of(table, &event->begin),
+		.end_bounds = bounds_of(table, &event->end),
+		.gap = event->gap,
+		.in = EP_CALL_ROW_NONE,
+		.kind = (uint8_t)event->kind,
+		.point = (uint8_t)event->point,
+	};
 
-	mark->event = *event;
-	mark->call = EP_CALL_ROW_NONE;
-	if (event->text)
-		mark->event.text = *event->text ? ep_strdup(event->text) : "";
-	if (event->kind == EP_EVENT_WAIT) {
-		struct ep_wait_place *place = ep_malloc(sizeof(*place));
-
-		*place = *event->place;
-		mark->event.place = place;
+	if (event->kind == EP_EVENT_WAIT)
+		mark.place = copy_place(event->place);
+	else
+		mark.lost = event->lost;
+	if (ends_span) {
+		ep_array_push(&table->since, event->since);
+		mark.since = (uint32_t)table->since.count;
 	}
 	if (event->kind == EP_EVENT_GAP)
 		ep_array_push(&table->before, table->order.count);
-	ep_array_push(&table->order, (uint32_t)(table->marks.count - 1) << 2 | EP_CALL_STEP_MARK);
+	ep_array_push(&table->order, (uint32_t)table->marks.count << 2 | EP_CALL_STEP_MARK);
+	ep_array_push(&table->marks, mark);
 }
 
 void ep_call_table_add(struct ep_call_table *table, const struct ep_event *event)
@@ -244,17 +294,17 @@ void ep_call_table_finish(struct ep_call_table *table)
 	bool points = false;
 
 	for (size_t i = 0; i < table->marks.count && !points; i++)
-		points = table->marks.list[i].event.kind == EP_EVENT_POINT;
+		points = table->marks.list[i].kind == EP_EVENT_POINT;
 	for (size_t i = 0; points && i < table->order.count; i++) {
 		uint32_t entry = table->order.list[i], index = entry >> 2;
 
 		if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
 			struct ep_call_mark *mark = &table->marks.list[index];
 
-			if (mark->event.kind == EP_EVENT_POINT)
-				mark->call = innermost(table, &open, stack);
-			if (mark->event.kind != EP_EVENT_WAIT)
-				stack = mark->event.stack;
+			if (mark->kind == EP_EVENT_POINT)
+				mark->in = innermost(table, &open, stack);
+			if (mark->kind != EP_EVENT_WAIT)
+				stack = mark->stack;
 			continue;
 		}
 		stack = table->rows.list[index].stack;
@@ -289,8 +339,10 @@ static void reserve(struct ep_call_table *table)
 	/* Most calls return: what is a little too large costs addresses, no memory. */
 	ep_array_reserve(&table->rows, records / 8 * 5);
 	ep_array_reserve(&table->order, records + records / 16);
+	ep_array_reserve(&table->marks, records / 4);
 	prefer_large_pages(table->rows.list, table->rows.capacity * sizeof(struct ep_call_row));
 	prefer_large_pages(table->order.list, table->order.capacity * sizeof(uint32_t));
+	prefer_large_pages(table->marks.list, table->marks.capacity * sizeof(struct ep_call_mark));
 }
 
 static void add_open(struct ep_call_table *table, const struct ep_event *events, size_t count)
@@ -398,14 +450,48 @@ static uint64_t astray_of(const struct ep_call_table *table, size_t at)
 	return table->astray.list[low].cycles;
 }
 
+static const struct ep_function *function_at(const struct ep_call_table *table, uint32_t id)
+{
+	return id == EP_CALL_ROW_NONE ? NULL : table->functions->by_id.list[id];
+}
+
+static void mark_event(const struct ep_call_table *table, const struct ep_call_mark *mark,
+		       struct ep_event *out)
+{
+	*out = (struct ep_event){
+		.kind = mark->kind,
+		.thread = table->thread,
+		.function = function_at(table, mark->function),
+		.address = mark->address,
+		.depth = mark->depth - table->too_deep,
+		.flags = mark->flags & (EP_CALL_ROW_ENDED - 1),
+		.stack = mark->stack,
+		.call = mark->call,
+		.begin = time_at(table, mark->begin, mark->begin_bounds,
+				 mark->flags & EP_CALL_ROW_BEGIN_EXACT,
+				 mark->flags & EP_CALL_ROW_BEGIN_REFINED),
+		.end = time_at(table, mark->end, mark->end_bounds,
+			       mark->flags & EP_CALL_ROW_END_EXACT,
+			       mark->flags & EP_CALL_ROW_END_REFINED),
+		.gap = mark->gap,
+		.point = mark->point,
+		.text = mark->text,
+	};
+	if (mark->kind == EP_EVENT_WAIT)
+		out->place = mark->place;
+	else
+		out->lost = mark->lost;
+	if (mark->since)
+		out->since = table->since.list[mark->since - 1];
+}
+
 void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep_event *out)
 {
 	uint32_t entry = table->order.list[at], index = entry >> 2, flags;
 	const struct ep_call_row *row;
 
 	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
-		*out = table->marks.list[index].event;
-		out->depth -= table->too_deep;
+		mark_event(table, &table->marks.list[index], out);
 		return;
 	}
 	/* What only marks have is left as it is, unless the last one was of a mark. */
@@ -414,8 +500,7 @@ void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep
 	row = &table->rows.list[index];
 	flags = row->flags;
 	out->thread = table->thread;
-	out->function =
-		row->function == UINT32_MAX ? NULL : table->functions->by_id.list[row->function];
+	out->function = function_at(table, row->function);
 	out->depth = row->depth - table->too_deep;
 	out->stack = row->stack;
 	out->call = table->numbers.count ? table->numbers.list[index] : index;

@@ -5,15 +5,16 @@
  * 1 ms, what was open from before the history) is a loop over rows.
  *
  * A call takes 56 bytes, so a full arena of 64 MiB takes at most 235 MiB. All else that happens,
- * a gap, a note, a wait, is a mark: the event itself.
+ * a gap, a note, a wait, is a mark.
  */
 #ifndef EPITAPH_CALL_TABLE_H
 #define EPITAPH_CALL_TABLE_H
 
 #include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "decoder/calls/calls.h"
 
-/* In `flags` of a row, beside EP_CALL_: those that the call had at its end, or has while it is
+/* In `flags` of a row or mark, beside EP_CALL_: a row has those of its call's end, or while it is
  * open. */
 #define EP_CALL_ROW_ENDED         (1u << 16)
 #define EP_CALL_ROW_ONLY_END      (1u << 17) /* BEFORE, STRAY: the order does not have its begin */
@@ -38,11 +39,25 @@ struct ep_call_row {
 	uint32_t begin_address, end_address; /* from the function's start, or in `far` */
 };
 
-/* An event that is no call's. */
+/* What is no call's: a gap, a point, a wait. 88 bytes, its text, and a wait's place. */
 struct ep_call_mark {
-	struct ep_event event; /* text and place are the mark's own */
-	uint32_t call;         /* POINT: the row that it happened in; EP_CALL_ROW_NONE */
-	bool passes, shown;
+	uint64_t begin, end; /* as a row's */
+	uint64_t address;
+	uint64_t call; /* as in struct ep_event */
+	union {
+		uint64_t lost;
+		const struct ep_wait_place *place; /* WAIT; the table's */
+	};
+	const char *text;  /* one of the table's, or static */
+	uint32_t function; /* EP_CALL_ROW_NONE: none */
+	uint32_t flags;    /* as a row's */
+	uint32_t depth, stack;
+	uint32_t begin_bounds, end_bounds;
+	uint32_t gap;
+	uint32_t in;    /* POINT: the row of the call that it happened in; EP_CALL_ROW_NONE */
+	uint32_t since; /* SPAN_END: number in `since`, from 1 */
+	uint8_t kind;   /* enum ep_event_kind */
+	uint8_t point;  /* enum ep_point */
 };
 
 #define EP_CALL_ROW_NONE UINT32_MAX
@@ -76,6 +91,9 @@ struct ep_call_table {
 	EP_ARRAY(uint32_t) order;            /* index << 2 | enum ep_call_step */
 	EP_ARRAY(struct ep_call_mark) marks;
 	EP_ARRAY(struct ep_call_bounds) bounds;
+	EP_ARRAY(struct ep_time) since;
+	EP_ARRAY(char *) texts; /* of marks, each once */
+	struct ep_hash by_text; /* private: of texts */
 	EP_ARRAY(uint64_t) far;
 	EP_ARRAY(struct ep_call_astray) astray; /* ascending */
 	EP_ARRAY(size_t) before;    /* of the order: gaps, and ends of calls from BEFORE */

@@ -28,12 +28,12 @@
 struct ep_wait_place {
 	const struct ep_slice *slice;
 	uint64_t call; /* number in its thread; EP_NO_CALL: none */
-	const struct ep_function *path[EP_PLACE_PATH];
-	unsigned path_count;
 	const struct ep_function
 		*innermost; /* the thread ran it, in whatever call of it; NULL: not certain */
 	bool whole;
 	bool lost; /* history is missing, or makes no sense: nothing is certain */
+	unsigned path_count;
+	const struct ep_function *path[EP_PLACE_PATH]; /* last: copies have as much as there is */
 };
 
 /* It was certainly in that call itself. */

@@ -56,7 +56,7 @@ static uint64_t time_of(const struct ep_call_table *table, size_t at)
 	case EP_CALL_STEP_END:
 		return table->rows.list[index].end;
 	default:
-		return table->marks.list[index].event.begin.best;
+		return table->marks.list[index].begin;
 	}
 }
 

@@ -74,21 +74,19 @@ static bool row_passes(struct stream *stream, const struct ep_call_table *table,
 /* A point that is in no call is an item of its own where the program said it. */
 static bool is_alone(const struct ep_call_mark *mark)
 {
-	return mark->event.kind == EP_EVENT_POINT && mark->call == EP_CALL_ROW_NONE &&
-	       mark->event.point >= EP_POINT_NOTE;
+	return mark->kind == EP_EVENT_POINT && mark->in == EP_CALL_ROW_NONE &&
+	       mark->point >= EP_POINT_NOTE;
 }
 
 static bool mark_passes(const struct stream *stream, const struct ep_call_mark *mark)
 {
-	const struct ep_event *event = &mark->event;
 	const struct ep_selection *selection = stream->selection;
 
-	if (event->kind != EP_EVENT_POINT)
-		return event->begin.best <= stream->window.until &&
-		       event->end.best >= stream->window.since;
-	if (event->begin.best < stream->window.since || event->begin.best > stream->window.until)
+	if (mark->kind != EP_EVENT_POINT)
+		return mark->begin <= stream->window.until && mark->end >= stream->window.since;
+	if (mark->begin < stream->window.since || mark->begin > stream->window.until)
 		return false;
-	return mark->call != EP_CALL_ROW_NONE ||
+	return mark->in != EP_CALL_ROW_NONE ||
 	       (!selection->functions.count && (is_alone(mark) || !selection->last_calls));
 }
 
@@ -105,8 +103,10 @@ static void judge(struct stream *stream, struct ep_call_table *table)
 	for (size_t i = 0; i < table->marks.count; i++) {
 		struct ep_call_mark *mark = &table->marks.list[i];
 
-		mark->shown = mark->passes = mark_passes(stream, mark);
-		stream->passing += mark->passes && is_alone(mark);
+		if (!mark_passes(stream, mark))
+			continue;
+		mark->flags |= EP_CALL_ROW_PASSES | EP_CALL_ROW_SHOWN;
+		stream->passing += is_alone(mark);
 	}
 }
 
@@ -116,9 +116,9 @@ static void judge_points(struct ep_call_table *table)
 	for (size_t i = 0; i < table->marks.count; i++) {
 		struct ep_call_mark *mark = &table->marks.list[i];
 
-		if (mark->call != EP_CALL_ROW_NONE)
-			mark->shown = mark->passes &&
-				      table->rows.list[mark->call].flags & EP_CALL_ROW_SHOWN;
+		if (mark->in != EP_CALL_ROW_NONE &&
+		    !(table->rows.list[mark->in].flags & EP_CALL_ROW_SHOWN))
+			mark->flags &= ~EP_CALL_ROW_SHOWN;
 	}
 }
 
@@ -133,7 +133,8 @@ static bool begins_item(const struct ep_call_table *table, size_t at)
 
 	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
 		mark = &table->marks.list[index];
-		return mark->passes && (mark->event.kind == EP_EVENT_GAP || is_alone(mark));
+		return mark->flags & EP_CALL_ROW_PASSES &&
+		       (mark->kind == EP_EVENT_GAP || is_alone(mark));
 	}
 	flags = table->rows.list[index].flags;
 	return flags & EP_CALL_ROW_PASSES &&
@@ -150,8 +151,10 @@ static void keep_item(struct stream *stream, struct ep_call_table *table, size_t
 	if (ep_call_step_of(entry) == EP_CALL_STEP_MARK) {
 		struct ep_call_mark *mark = &table->marks.list[entry >> 2];
 
-		mark->shown = last;
-		stream->left_out += !last && is_alone(mark);
+		if (last)
+			return;
+		mark->flags &= ~EP_CALL_ROW_SHOWN;
+		stream->left_out += is_alone(mark);
 		return;
 	}
 	row = &table->rows.list[entry >> 2];
@@ -201,7 +204,7 @@ static void keep_last(struct stream *stream)
 		uint32_t entry = table->order.list[at];
 
 		left -= ep_call_step_of(entry) != EP_CALL_STEP_MARK ||
-			table->marks.list[entry >> 2].event.kind != EP_EVENT_GAP;
+			table->marks.list[entry >> 2].kind != EP_EVENT_GAP;
 		keep_item(stream, table, at, left);
 	}
 	ep_merge_destroy(merge);
@@ -215,9 +218,9 @@ static bool is_shown(const struct ep_call_table *table, size_t at)
 {
 	uint32_t entry = table->order.list[at];
 
-	return ep_call_step_of(entry) == EP_CALL_STEP_MARK
-		       ? table->marks.list[entry >> 2].shown
-		       : table->rows.list[entry >> 2].flags & EP_CALL_ROW_SHOWN;
+	return (ep_call_step_of(entry) == EP_CALL_STEP_MARK ? table->marks.list[entry >> 2].flags
+							    : table->rows.list[entry >> 2].flags) &
+	       EP_CALL_ROW_SHOWN;
 }
 
 static bool say_progress(const struct stream *stream, uint64_t more)
