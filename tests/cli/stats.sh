@@ -99,7 +99,7 @@ has err 'No space left'
 gives 0 "$EPITAPH" stats core
 hasnt out ' module '
 gives 0 "$EPITAPH" stats --module --function=recursive core
-[ "$(awk '{ print $10, $11; exit }' out)" = "module function" ] || { say "no column for modules"; cat out; }
+[ "$(awk '{ print $(NF - 1), $NF; exit }' out)" = "module function" ] || { say "no column for modules"; cat out; }
 [ "$(awk '$NF == "recursive" { print $(NF - 1) }' out)" = story ] || { say "recursive lies in story"; cat out; }
 gives 0 "$EPITAPH" stats --csv --function=recursive core
 grep -q '^"recursive","story",' out || { say "the same in --csv"; cat out; }
