@@ -52,6 +52,10 @@ struct ep_calls {
 	struct ep_event event, open[CALLS];
 };
 
+/* In place of those, where there is one; and of what is open, the span. */
+static const struct ep_event *script, *open_span;
+static size_t script_count;
+
 static struct ep_time at(uint64_t tsc)
 {
 	return (struct ep_time){tsc, tsc, tsc, true, false};
@@ -88,7 +92,7 @@ struct ep_calls *ep_calls_create_once(const struct ep_trace *of,
 
 bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep)
 {
-	ck_assert_uint_eq(calls->next, MOMENTS);
+	ck_assert_uint_eq(calls->next, script ? script_count : MOMENTS);
 	*too_deep = 0;
 	return true;
 }
@@ -106,6 +110,12 @@ size_t ep_calls_blocks_left(const struct ep_calls *calls)
 
 int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
 {
+	if (script && calls->next == script_count)
+		return EP_END;
+	if (script) {
+		*out = &script[calls->next++];
+		return EP_OK;
+	}
 	if (calls->next == MOMENTS)
 		return EP_END;
 	calls->event = event_of(moments[calls->next].call, moments[calls->next].end);
@@ -119,7 +129,7 @@ const struct ep_event *ep_calls_open(const struct ep_calls *of, size_t *count)
 	struct ep_calls *calls = (struct ep_calls *)of;
 
 	*count = 0;
-	for (unsigned i = 0; i < CALLS; i++)
+	for (unsigned i = 0; i < CALLS && !script; i++)
 		if (!facts[i].end)
 			calls->open[(*count)++] = event_of(i, false);
 	return calls->open;
@@ -135,8 +145,8 @@ const struct ep_event *ep_calls_suspended(const struct ep_calls *calls, size_t i
 const struct ep_event *ep_calls_spans(const struct ep_calls *calls, size_t *count)
 {
 	(void)calls;
-	*count = 0;
-	return NULL;
+	*count = script ? 1 : 0;
+	return open_span;
 }
 
 /* For build_trace.c. */
@@ -266,6 +276,103 @@ START_TEST(names_depths_and_durations_choose)
 }
 END_TEST
 
+/* ---- what is no call ---- */
+
+static struct ep_event told(enum ep_event_kind kind, uint64_t call, uint64_t begin, uint64_t end)
+{
+	return (struct ep_event){.kind = kind,
+				 .thread = &thread,
+				 .function = &functions[call],
+				 .call = call,
+				 .begin = at(begin),
+				 .end = at(end)};
+}
+
+static struct ep_event said(enum ep_point point, uint64_t when)
+{
+	return (struct ep_event){.kind = EP_EVENT_POINT,
+				 .thread = &thread,
+				 .point = point,
+				 .begin = at(when),
+				 .end = at(when),
+				 .text = "words"};
+}
+
+static struct ep_event missing(uint64_t begin, uint64_t end)
+{
+	return (struct ep_event){.kind = EP_EVENT_GAP,
+				 .thread = &thread,
+				 .gap = EP_GAP_LOST_BLOCKS,
+				 .begin = at(begin),
+				 .end = at(end)};
+}
+
+static char line[256];
+
+static int write_line(void *context, const struct ep_event *event,
+		      const struct ep_nest_thread *none)
+{
+	static const char signs[] = {
+		[EP_EVENT_BEGIN] = '(', [EP_EVENT_END] = ')',       [EP_EVENT_GAP] = '#',
+		[EP_EVENT_POINT] = '.', [EP_EVENT_OPEN_SPAN] = '~',
+	};
+	const struct ep_time *when = event->kind == EP_EVENT_END ? &event->end : &event->begin;
+	size_t used = strlen(line);
+
+	(void)context, (void)none;
+	snprintf(line + used, sizeof(line) - used, "%s%c%u", used ? " " : "", signs[event->kind],
+		 (unsigned)when->best);
+	return EP_OK;
+}
+
+static const char *lined(struct ep_selection selection)
+{
+	const struct ep_sink sink = {.event = write_line};
+	uint64_t count;
+	size_t used;
+
+	line[0] = '\0';
+	ck_assert_int_eq(ep_stream(&trace, NULL, &selection, &sink, &count), EP_OK);
+	used = strlen(line);
+	snprintf(line + used, sizeof(line) - used, " =%u", (unsigned)count);
+	return line;
+}
+
+#define LINED(...) lined((struct ep_selection){__VA_ARGS__})
+
+/* What the program said outside of all calls counts as a call does; a point inside of one goes with
+ * it, a gap with what is around it. An exception that is thrown in no call is none's. */
+START_TEST(gaps_and_points_go_with_their_calls)
+{
+	struct ep_event span = said(EP_POINT_SPAN_BEGIN, 97);
+	struct ep_event events[11];
+
+	set_up();
+	events[0] = said(EP_POINT_NOTE, 10);
+	events[1] = missing(20, 30);
+	events[2] = told(EP_EVENT_BEGIN, 0, 40, 0);
+	events[3] = said(EP_POINT_NOTE, 45);
+	events[4] = told(EP_EVENT_END, 0, 40, 50);
+	events[5] = said(EP_POINT_THROW, 55);
+	events[6] = missing(60, 70);
+	events[7] = told(EP_EVENT_BEGIN, 1, 80, 0);
+	events[8] = told(EP_EVENT_END, 1, 80, 90);
+	events[9] = said(EP_POINT_NOTE, 95);
+	events[10] = said(EP_POINT_SPAN_BEGIN, 97);
+	script = events;
+	script_count = 11;
+	open_span = &span;
+	ck_assert_str_eq(LINED(.depth = 0), ".10 #20 (40 .45 )50 .55 #60 (80 )90 .95 .97 ~97 =5");
+	ck_assert_str_eq(LINED(.last_calls = 1), ".97 =1");
+	ck_assert_str_eq(LINED(.last_calls = 3), "(80 )90 .95 .97 =3");
+	ck_assert_str_eq(LINED(.last_calls = 4), "(40 .45 )50 #60 (80 )90 .95 .97 =4");
+	ck_assert_str_eq(LINED(.functions = {{"main"}, 1}), "#20 (40 .45 )50 #60 =1");
+	ck_assert_str_eq(LINED(.since = when("+65ns")), "#60 (80 )90 .95 .97 ~97 =3");
+	ck_assert_str_eq(LINED(.until = when("+55ns")), ".10 #20 (40 .45 )50 .55 =2");
+	script = open_span = NULL;
+}
+END_TEST
+
 START_TEST(threads_go_by_tid_serial_and_name)
 {
 	static const char *const yes[] = {"42", "#3", "worker-1", "work*", "*"};
@@ -313,6 +420,7 @@ int main(void)
 	tcase_add_test(tests, the_last_calls_keep_their_callers);
 	tcase_add_test(tests, windows_keep_what_overlaps_them);
 	tcase_add_test(tests, names_depths_and_durations_choose);
+	tcase_add_test(tests, gaps_and_points_go_with_their_calls);
 	tcase_add_test(tests, threads_go_by_tid_serial_and_name);
 	tcase_add_test(tests, last_and_moments_are_parsed_or_refused);
 	suite_add_tcase(suite, tests);
