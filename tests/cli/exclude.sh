@@ -156,4 +156,31 @@ printf '[costs]\nfull = fast\n' >bad
 gives 3 "$EPITAPH" exclude --budget=2% --costs=bad counts
 has err 'bad:2:8:'
 gives 3 "$EPITAPH" exclude --costs=costs --budget=2% counts -o no/such/folder/list
+
+# Names in lists that no function of a program has, by file and line; nothing else is done.
+printf 'hot\n# hotter is not here\nhoter\n' >names
+printf '_ZNK2ns5thing*\nnone*\n' >more
+cp list list.before
+gives 0 "$EPITAPH" exclude --check=program names more
+[ ! -s out ] || { say 'printed by --check'; cat out; }
+has err 'names:3: hoter is no function of program'
+has err 'more:2: none* is no function of program'
+has err '2 of 4 names are no function of program'
+hasnt err 'names:1'
+hasnt err 'more:1'
+gives 0 "$EPITAPH" exclude --check=program list
+[ ! -s err ] || { say 'names that are there'; cat err; }
+strip -o stripped program
+gives 2 "$EPITAPH" exclude --check=stripped names
+has err 'it has no .symtab'
+head -c 3000 program >cut
+gives 3 "$EPITAPH" exclude --check=cut names
+has err 'cut off'
+gives 3 "$EPITAPH" exclude --check=names names
+has err 'no ELF file'
+gives 3 "$EPITAPH" exclude --check=program nosuch
+gives 3 "$EPITAPH" exclude --check=nosuch names
+gives 64 "$EPITAPH" exclude --check=program names -o written
+has err 'no other option'
+[ ! -e written ] && cmp -s list list.before || say '--check wrote a file'
 [ "$failures" = 0 ]

@@ -267,10 +267,13 @@ static int exclude_run(const struct ep_arguments *arguments)
 	const char *program = ep_argument(arguments, "check");
 	int result;
 
+	if (program && arguments->given_count > 1) {
+		ep_say("exclude: --check takes lists and no other option");
+		return EP_EXIT_USAGE;
+	}
 	if (program)
 		return ep_exclude_check(program, arguments);
 	result = parse_limits(&work);
-
 	if (!result)
 		result = parse_timing(&work);
 	if (!result)

@@ -2,7 +2,7 @@
 /* exclude_check.c: exclude --check: names in lists that no function of a linked file has. */
 #include "cli/commands/count/exclude.h"
 
-#include <libelf.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +38,13 @@ static void warn_unmatched(const struct ep_list *list, const char *path)
 		       missing, list->patterns.count, path);
 }
 
+static bool is_cut_off(Elf *elf, size_t size)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(elf, &header) && header.e_shoff > size;
+}
+
 /* Counts in the list what each function of the file matches, as the filter does. */
 static int match(struct ep_rules *rules, const char *path, char *bytes, size_t size)
 {
@@ -51,6 +58,11 @@ static int match(struct ep_rules *rules, const char *path, char *bytes, size_t s
 	elf = elf_memory(bytes, size);
 	if (!elf || elf_kind(elf) != ELF_K_ELF) {
 		ep_say("%s: no ELF file", path);
+		elf_end(elf);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (is_cut_off(elf, size)) {
+		ep_say("%s: the file is cut off: its sections lie behind its end", path);
 		elf_end(elf);
 		return EP_EXIT_UNREADABLE;
 	}
