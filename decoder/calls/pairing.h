@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pairing.h: to which call does a return belong? All the judgement of calls.c lies here, and its
- * reasons in pairing.c. It runs over a thread's records twice or more: first to plan (what only
- * later records show), then for good.
+ * reasons in pairing.c. One pass over a thread's records is nearly always enough (ep_pairing_once).
+ * Where it is not, others plan first, by what only later records show.
  */
 #ifndef EPITAPH_PAIRING_H
 #define EPITAPH_PAIRING_H

@@ -153,7 +153,7 @@ static void return_page(struct ep_flip *flip, uint64_t page, bool returns)
 		places[kept++] = places[i];
 	}
 	done = kept && open_and_return(flip, page, kept);
-	/* Who switches off from outside may have done so meanwhile. */
+	/* A site that `control` switched off meanwhile goes off again. */
 	for (size_t i = 0; i < kept; i++) {
 		struct ep_hook_site *site = ep_site_find(places[i]);
 

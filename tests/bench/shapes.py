@@ -194,10 +194,10 @@ class Figures:
             self.past = [(b.total - b.times[split]) / (a.total - a.times[split])
                          for a, b in pairs]
         base = [statistics.median(values) for values in zip(*(costs(a.times) for a in plain))]
-        self.worst = [worst(costs(b.times), base) for b in traced]
-        self.noise = [worst(costs(a.times), base) for a in plain]
-        if lives > 1:
-            self.worst = self.noise = []
+        self.worst = self.noise = []
+        if lives == 1:  # the units of a shorter life may take no time that is measured
+            self.worst = [worst(costs(b.times), base) for b in traced]
+            self.noise = [worst(costs(a.times), base) for a in plain]
         self.left = next((b.left for b in traced if b.left), None)
 
     def fails(self):
