@@ -39,9 +39,9 @@
  * Where hooks of a function come and go, switching.c judges first.
  *
  * The first pass therefore takes each such return for a stray one, and keeps those in mind that
- * nothing contradicts. If there are none it was the only one. Else, with these for OUTSIDE, a second
- * one counts the callers that are known only by their returns; it is the same code that then runs
- * for good, so the counts are exact.
+ * nothing contradicts. If there are none it was the only one. Else, with these for OUTSIDE, a
+ * second one counts the callers that are known only by their returns; it is the same code that then
+ * runs for good, so the counts are exact.
  */
 #include "decoder/calls/pairing.h"
 
