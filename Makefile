@@ -72,16 +72,25 @@ all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
 	$(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so $(BUILD)/lib/pkgconfig/epitaph.pc $(KIT) \
 	$(BUILD)/lib/epitaph/calibrate $(BUILD)/lib/epitaph/filter/as $(BUILD)/lib/epitaph/catch $(BUILD)/gdb-ext/epitaph.py
 
+# One object of many, its variables in the order of their sizes: so all small state lies in few pages, and a process that
+# starts and each forked child touch and copy no more than those.
+define MERGE
+	$(Q)nm -AS $(filter %.o,$^) | awk -F'[: ]' '$$4 ~ /[bBdD]/ { print $$3, $$1, $$5 }' | sort | awk ' \
+		{ bss = bss " " $$2 "(.bss." $$3 ")"; data = data " " $$2 "(.data." $$3 " .data.rel." $$3 " .data.rel.local." $$3 ")" } \
+		END { print "SECTIONS { .data 0 : {" data " *(.data) } .bss 0 : {" bss " *(.bss) } }" }' >$@.ld
+	$(Q)ld -r -T $@.ld -o $@.new $(filter %.o,$^) && rm $@.ld
+endef
+
 # Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
 $(RUNTIME_BUILD)/obj/a/%.o: %.c
 	@mkdir -p $(@D)$(SAY)
-	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -ftls-model=local-exec -c $< -o $@
+	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -fdata-sections -ftls-model=local-exec -c $< -o $@
 $(RUNTIME_BUILD)/obj/a/%.o: %.S
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
 $(BUILD)/lib/epitaph/runtime.o: $(RUNTIME_A_OBJ)
 	@mkdir -p $(@D)$(SAY)
-	$(Q)ld -r -o $@.new $(filter %.o,$^)
+	$(MERGE)
 	$(Q)objcopy --localize-hidden $@.new && mv $@.new $@
 $(BUILD)/lib/libepitaph.a: $(BUILD)/lib/epitaph/runtime.o
 	@mkdir -p $(@D)$(SAY)
@@ -94,14 +103,18 @@ $(BUILD)/obj/runtime-parts.a: $(RUNTIME_A_OBJ)
 # Shared: for shared libraries, plug-ins and LD_PRELOAD (initial-exec TLS).
 $(RUNTIME_BUILD)/obj/so/%.o: %.c
 	@mkdir -p $(@D)$(SAY)
-	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -ftls-model=initial-exec -c $< -o $@
+	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -fdata-sections -ftls-model=initial-exec -c $< -o $@
 $(RUNTIME_BUILD)/obj/so/%.o: %.S
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -c $< -o $@
-$(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
+$(RUNTIME_BUILD)/obj/so/runtime.o: $(RUNTIME_SO_OBJ)
+	@mkdir -p $(@D)$(SAY)
+	$(MERGE)
+	$(Q)mv $@.new $@
+$(BUILD)/lib/libepitaph.so: $(RUNTIME_BUILD)/obj/so/runtime.o runtime/epitaph.map
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) -shared -Wl,-soname,libepitaph.so.0 -Wl,--version-script=runtime/epitaph.map -Wl,-z,now -Wl,-z,noexecstack \
-		-Wl,-z,defs -Wl,--build-id -Wl,-z,nodelete $(RUNTIME_SO_OBJ) -o $@
+		-Wl,-z,defs -Wl,--build-id -Wl,-z,nodelete $< -o $@
 	$(Q)ln -sf libepitaph.so $(@D)/libepitaph.so.0
 
 $(BUILD)/obj/%.o: %.c

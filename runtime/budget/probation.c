@@ -113,6 +113,11 @@ unsigned ep_probation_begin(struct ep_probation *p, uint64_t now,
 
 		if (f->state != EP_PROBATION_OFF)
 			continue;
+		if (f->since < p->inherited) {
+			f->distance = EP_PROBATION_DISTANCE;
+			f->since = p->inherited;
+			postpone(p, f, p->inherited);
+		}
 		if (f->due < p->next_due)
 			p->next_due = f->due;
 		if (f->due > now)
@@ -194,18 +199,14 @@ unsigned ep_probation_end(struct ep_probation *p, uint64_t now, uint64_t allowed
 
 void ep_probation_inherit(struct ep_probation *p, uint64_t now)
 {
-	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
-		struct ep_probation_function *f = &p->functions[i];
-
-		if (f->state != EP_PROBATION_OFF)
-			continue;
-		f->distance = EP_PROBATION_DISTANCE;
-		postpone(p, f, now);
-	}
+	p->inherited = now;
+	if (p->off)
+		p->next_due = now + (p->second << EP_PROBATION_DISTANCE);
 }
 
 void ep_probation_again(struct ep_probation *p, uint64_t now)
 {
+	p->inherited = 0;
 	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
 		struct ep_probation_function *f = &p->functions[i];
 

@@ -264,11 +264,12 @@ static void write_counts(uint64_t total)
 
 void ep_counting_write(void)
 {
-	bool first = !*written.path || written.generation != epitaph_root.generation;
 	uint64_t total;
+	bool first;
 
 	if (!is_ours() || ep_jailed())
 		return;
+	first = !*written.path || written.generation != epitaph_root.generation;
 	total = ep_counter_total();
 	if (first ? total || !epitaph_root.generation : total != written.total)
 		write_counts(total);

@@ -64,7 +64,8 @@ void ep_handled_end(const void *context)
 
 void ep_handled_reset(void)
 {
-	ep_bytes_zero(list, sizeof list);
+	if (used)
+		ep_bytes_zero(list, sizeof list);
 	used = 0;
 }
 

@@ -35,6 +35,7 @@ static bool threads_only = true; /* the kernel knows how: Linux 5.13 */
 /* Which descriptors are open events: all of them end with the source, not only a CPU's first. */
 #define FDS 65536
 static uint64_t events[FDS / 64];
+static unsigned events_end; /* one past the highest word that was written */
 
 static struct perf_event_attr attributes(void)
 {
@@ -101,6 +102,8 @@ static void add_thread(uint32_t tid)
 			return;
 		}
 		events[fd / 64] |= UINT64_C(1) << fd % 64;
+		if (events_end <= fd / 64)
+			events_end = (unsigned)fd / 64 + 1;
 		if (cpus[cpu].page) {
 			ep_syscall3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, cpus[cpu].fd);
 			continue;
@@ -230,9 +233,11 @@ unsigned ep_perf_drain(void)
 void ep_perf_forget(void)
 {
 	for (unsigned cpu = 0; cpu < cpu_end; cpu++)
-		cpus[cpu].page = NULL;
+		if (cpus[cpu].page)
+			cpus[cpu].page = NULL;
 	cpu_end = 0;
-	ep_bytes_zero(events, sizeof(events));
+	ep_bytes_zero(events, sizeof(*events) * events_end);
+	events_end = 0;
 }
 
 void ep_perf_close(void)
@@ -244,7 +249,7 @@ void ep_perf_close(void)
 			    (long)(PAGE + size_of(cpus[cpu].page)));
 		cpus[cpu].page = NULL;
 	}
-	for (long word = 0; word < FDS / 64; word++)
+	for (long word = 0; word < (long)events_end; word++)
 		for (; events[word]; events[word] &= events[word] - 1)
 			ep_fd_close(word * 64 + __builtin_ctzl(events[word]));
 }

@@ -660,6 +660,11 @@ int ep_snapshot_crash(const void *info, const void *context)
 
 void ep_snapshot_reset(void)
 {
+	if (!atomic_flag_test_and_set(&busy)) {
+		/* No thread of the parent was at it: a child copies no page for nothing. */
+		atomic_flag_clear(&busy);
+		return;
+	}
 	ep_copy_memory_free(&shot.copy);
 	shot.kept = NULL;
 	shot.name = NULL;

@@ -25,8 +25,6 @@ static uint32_t answers;
 void ep_stacks_begin(void)
 {
 	stacks = ep_arena_section(EP_SECTION_STACKS, &section_size);
-	if (stacks)
-		stacks->tsc = 0;
 }
 
 static struct ep_stack_taken *entry_at(uint32_t entry)

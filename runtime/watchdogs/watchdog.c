@@ -318,7 +318,6 @@ void ep_watchdog_begin(void)
 
 	ep_arena->watcher = 0;
 	table = ep_arena_section(EP_SECTION_WATCHDOGS, &size);
-	ep_bytes_zero(table, sizeof(*table) * EP_WATCHDOGS);
 	ep_stacks_begin();
 	ep_helper_forget(&watcher);
 	wanted_again = false;

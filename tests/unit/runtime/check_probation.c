@@ -179,12 +179,16 @@ END_TEST
 
 START_TEST(what_a_child_inherits_is_tried_a_minute_later)
 {
+	static struct ep_probation_function before[EP_PROBATION_SLOTS];
 	double first;
 
 	begin();
 	ck_assert(ep_probation_off(&p, function(1), 1, START));
-	ep_probation_inherit(&p, START);
-	ck_assert(ep_probation_off(&p, function(2), 1, START));
+	memcpy(before, p.functions, sizeof(before));
+	ep_probation_inherit(&p, START + 1);
+	/* A child that ends at once has copied no page of the table. */
+	ck_assert_mem_eq(before, p.functions, sizeof(before));
+	ck_assert(ep_probation_off(&p, function(2), 1, START + 2));
 	first = due(START);
 	ck_assert(first >= 1 && first <= 1.4);
 	ck_assert_uint_eq(tried[0], function(2));
@@ -192,6 +196,20 @@ START_TEST(what_a_child_inherits_is_tried_a_minute_later)
 	first = due(START + 2 * SECOND);
 	ck_assert(first >= 62 && first <= 80);
 	ck_assert_uint_eq(tried[0], function(1));
+	/* It still costs too much: its distance is the longest there is. */
+	ck_assert(ep_probation_off(&p, function(1), 1, START + 100 * SECOND));
+	first = due(START + 100 * SECOND);
+	ck_assert(first >= 64 && first <= 80);
+}
+END_TEST
+
+START_TEST(another_phase_tries_what_a_child_inherits)
+{
+	begin();
+	ck_assert(ep_probation_off(&p, function(1), 1, START));
+	ep_probation_inherit(&p, START + 1);
+	ep_probation_again(&p, START + 2 * SECOND);
+	ck_assert_uint_eq(ep_probation_begin(&p, START + 3 * SECOND, tried), 1);
 }
 END_TEST
 
@@ -251,6 +269,7 @@ int main(void)
 	tcase_add_test(one, one_that_costs_too_much_soon_after_it_came_back_waits_longer);
 	tcase_add_test(one, another_phase_tries_all_at_once);
 	tcase_add_test(one, what_a_child_inherits_is_tried_a_minute_later);
+	tcase_add_test(one, another_phase_tries_what_a_child_inherits);
 	tcase_add_test(one, one_that_cannot_go_is_left_alone_for_a_while);
 	tcase_add_test(one, one_that_could_not_come_back_is_off);
 	tcase_add_test(one, a_full_table_lets_nobody_go);
