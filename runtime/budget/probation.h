@@ -39,7 +39,7 @@ struct ep_probation {
 	unsigned used;   /* slots */
 	unsigned off;    /* functions */
 	unsigned refused;
-	uint64_t next_due; /* none that is off is due before */
+	uint64_t next_due;  /* none that is off is due before */
 	uint64_t inherited; /* what went off before is off in the parent as well; 0: nothing is */
 	/* the trial that is on */
 	uint64_t begin;
@@ -79,8 +79,8 @@ unsigned ep_probation_end(struct ep_probation *p, uint64_t now, uint64_t allowed
 			  uint64_t rate[EP_PROBATION_TRIALS]);
 
 /* In a forked child: what is off in its parent as well is tried last. Each trial would make a copy
- * of the code's page that no other child shares. The functions are postponed when one is looked for:
- * most children end before, and writing to the table would copy all of its pages. */
+ * of the code's page that no other child shares. The functions are postponed when one is looked
+ * for: most children end before, and writing to the table would copy all of its pages. */
 void ep_probation_inherit(struct ep_probation *p, uint64_t now);
 
 /* The program does something else now: all are due within a second. */
