@@ -226,7 +226,7 @@ const struct ep_command ep_command_replay = {
 		"scheduling events cover (else -): how long it ran, and how long it waited, for "
 		"anything or for a CPU. Where the process may have ended later than --last and "
 		"--since count back from, the second line, # end, has the earliest and the latest "
-		"moment in the columns of the times. Skip all lines that begin with #.",
+		"moment in the columns of the times, and - in all others. Skip what begins with #.",
 	.options = options,
 	.names = true,
 	.pages = true,

@@ -438,6 +438,8 @@ static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
 		ep_outbuf_int(out, ep_trace_ns(trace, zero, time->high));
 }
 
+#define NO_TIMES 9 /* columns, behind those of the times */
+
 /* The tree says it in words (ep_end_later_text). */
 static void print_end_times(struct ep_outbuf *out, const struct ep_trace *trace)
 {
@@ -455,6 +457,8 @@ static void print_end_times(struct ep_outbuf *out, const struct ep_trace *trace)
 		ep_outbuf_text(out, "-");
 	else
 		ep_outbuf_int(out, ep_ns_add(end, more));
+	for (unsigned i = 0; i < NO_TIMES; i++)
+		ep_outbuf_text(out, "\t-");
 	ep_outbuf_text(out, "\n");
 }
 
