@@ -54,7 +54,7 @@ static void print_head(struct replay *replay)
 	char text[EP_TIMETEXT_SIZE], line[256];
 
 	if (replay->layout == TSV) {
-		ep_replay_tsv_head(&replay->out);
+		ep_replay_tsv_head(&replay->out, replay->session.trace);
 		return;
 	}
 	if (!thread) {
@@ -224,7 +224,9 @@ const struct ep_command ep_command_replay = {
 		"text, newer-version. Of a P they are what happened: throw and the type, rethrow, "
 		"catch, longjmp, new-stack. on_cpu_ns and waiting_ns, of an E whose whole time "
 		"scheduling events cover (else -): how long it ran, and how long it waited, for "
-		"anything or for a CPU.",
+		"anything or for a CPU. Where the process may have ended later than --last and "
+		"--since count back from, the second line, # end, has the earliest and the latest "
+		"moment in the columns of the times, and - in all others. Skip what begins with #.",
 	.options = options,
 	.names = true,
 	.pages = true,

@@ -2,7 +2,7 @@
 /*
  * hooks.c: a sweep through the function's instructions, as they lie in memory. The hook of the
  * entry is in the first block, so what lies before it has not told the call; from the hook of the
- * return a straight line leads out.
+ * return a straight line leads out. In a hook the way from pc is followed to where it ends.
  */
 #include "decoder/code/hooks.h"
 
@@ -15,7 +15,8 @@
 #include "runtime/sled_code.h"
 
 #define CODE_MAX        65536u
-#define RETURN_SLED_RET 9 /* where the `ret` is that follows the hook */
+#define RETURN_SLED_RET 9    /* where the `ret` is that follows the hook */
+#define HOOK_STEPS      256u /* instructions of a way through a hook, at most */
 
 struct sweep {
 	struct ep_source *source;
@@ -60,20 +61,27 @@ bool ep_is_hook(const struct ep_function *function)
 	return is_named(function, entry_hooks) || is_named(function, exit_hooks);
 }
 
-bool ep_is_in_hook(const struct ep_function *function)
-{
-	return strncmp(function->symbol, "slow_at_", strlen("slow_at_")) == 0 ||
-	       ep_is_hook(function);
-}
+static const char *const slow_entries[NAMES] = {"slow_at_entry"};
+static const char *const slow_exits[NAMES] = {"slow_at_return", "slow_at_sled"};
 
-bool ep_is_slow_entry(const struct ep_function *function)
+bool ep_is_entry_hook(const struct ep_function *function)
 {
-	return strcmp(function->symbol, "slow_at_entry") == 0;
+	return is_named(function, entry_hooks) || is_named(function, slow_entries);
 }
 
 bool ep_is_exit_hook(const struct ep_function *function)
 {
-	return is_named(function, exit_hooks);
+	return is_named(function, exit_hooks) || is_named(function, slow_exits);
+}
+
+bool ep_is_in_hook(const struct ep_function *function)
+{
+	return ep_is_entry_hook(function) || ep_is_exit_hook(function);
+}
+
+bool ep_is_hook_in_c(const struct ep_function *function)
+{
+	return strcmp(function->symbol, "ep_hook_slow") == 0;
 }
 
 /* ---- one instruction ---- */
@@ -230,4 +238,71 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 	result = look(&sweep, function, handle);
 	ep_disassembler.cs_close(&handle);
 	return result;
+}
+
+/* ---- a hook ---- */
+
+/* In runtime/x86_64/hooks.S a record is written below the cursor: mov REGISTER, -8(%r10). */
+static bool writes_record(const cs_insn *insn)
+{
+	const cs_x86_op *to = &insn->detail->x86.operands[0];
+
+	return insn->id == X86_INS_MOV && to->type == X86_OP_MEM && to->mem.base == X86_REG_R10 &&
+	       to->mem.index == X86_REG_INVALID && to->mem.disp == -8;
+}
+
+/* Conditional jumps are passed by: between the ways to a record they choose, and behind it there
+ * are none. */
+static bool leads_to_record(const struct sweep *sweep, csh handle, const struct ep_function *hook,
+			    const uint8_t *code)
+{
+	cs_insn *insn = ep_disassembler_instruction(handle);
+	uint64_t address = sweep->pc;
+	bool found = false;
+
+	for (unsigned steps = 0; !found && steps < HOOK_STEPS; steps++) {
+		const uint8_t *at = code + (address - hook->start);
+		size_t size = hook->end - address;
+		uint64_t target;
+
+		if (!ep_disassembler.cs_disasm_iter(handle, &at, &size, &address, insn) ||
+		    insn->id == X86_INS_RET)
+			break;
+		if (insn->id != X86_INS_JMP && insn->id != X86_INS_CALL) {
+			found = writes_record(insn);
+			continue;
+		}
+		target = target_of(sweep, insn);
+		if (insn->id == X86_INS_JMP && target >= hook->start && target < hook->end) {
+			address = target;
+			continue;
+		}
+		if (target) {
+			const struct ep_function *to = ep_names_find(sweep->names, target, 0);
+
+			found = ep_is_in_hook(to) || ep_is_hook_in_c(to);
+		}
+		break;
+	}
+	ep_disassembler.cs_free(insn, 1);
+	return found;
+}
+
+bool ep_hook_is_to_record(struct ep_source *source, struct ep_names *names,
+			  const struct ep_function *hook, uint64_t pc)
+{
+	struct sweep sweep = {.source = source, .names = names, .pc = pc};
+	uint8_t *code;
+	bool found;
+	csh handle;
+
+	if (pc < hook->start || pc >= hook->end || hook->end - hook->start > CODE_MAX ||
+	    ep_disassembler_open(&handle, NULL))
+		return false;
+	code = ep_malloc(CODE_MAX);
+	found = code_of(&sweep, hook, code) == hook->end - hook->start &&
+		leads_to_record(&sweep, handle, hook, code);
+	free(code);
+	ep_disassembler.cs_close(&handle);
+	return found;
 }

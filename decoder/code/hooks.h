@@ -29,9 +29,16 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 bool ep_is_hook(const struct ep_function *function);
 /* … or what it leaves to C by (runtime/x86_64/hooks.S). */
 bool ep_is_in_hook(const struct ep_function *function);
-/* … of the entry, before its record is written wherever a block begins. */
-bool ep_is_slow_entry(const struct ep_function *function);
-/* The hook of the return? */
+/* That of the entry, or of the return; or what these leave to C by. */
+bool ep_is_entry_hook(const struct ep_function *function);
 bool ep_is_exit_hook(const struct ep_function *function);
+/* What a hook that leaves its record to C calls. */
+bool ep_is_hook_in_c(const struct ep_function *function);
+
+/* Whether a hook that goes on at `pc`, of which nothing was executed yet, has its record still to
+ * write, by itself or in C. Not of hooks that are not the runtime's own, nor without a
+ * disassembler. */
+bool ep_hook_is_to_record(struct ep_source *source, struct ep_names *names,
+			  const struct ep_function *hook, uint64_t pc);
 
 #endif

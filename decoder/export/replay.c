@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/kernel/end.h"
 #include "decoder/kernel/kernel_events.h"
 #include "decoder/names/short_name.h"
 #include "decoder/util/timetext.h"
@@ -422,12 +423,52 @@ int ep_replay_event(void *context, const struct ep_event *event, const struct ep
 
 /* ---- for programs -------------------------------------------------------- */
 
-void ep_replay_tsv_head(struct ep_outbuf *out)
+static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
+			const struct ep_time *time)
+{
+	uint64_t zero = trace->first_tsc;
+
+	ep_outbuf_int(out, ep_trace_ns(trace, zero, time->best));
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_int(out, ep_trace_ns(trace, zero, time->low));
+	ep_outbuf_text(out, "\t");
+	if (time->high == EP_TIME_UNKNOWN)
+		ep_outbuf_text(out, "-");
+	else
+		ep_outbuf_int(out, ep_trace_ns(trace, zero, time->high));
+}
+
+#define NO_TIMES 9 /* columns, behind those of the times */
+
+/* The tree says it in words (ep_end_later_text). */
+static void print_end_times(struct ep_outbuf *out, const struct ep_trace *trace)
+{
+	int64_t end = ep_trace_ns(trace, trace->first_tsc, trace->end.tsc);
+	int64_t more = ep_end_uncertain(&trace->end);
+
+	if (more == 0)
+		return;
+	ep_outbuf_text(out, "# end\t");
+	ep_outbuf_int(out, end);
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_int(out, end);
+	ep_outbuf_text(out, "\t");
+	if (more == EP_TRACE_END_UNKNOWN)
+		ep_outbuf_text(out, "-");
+	else
+		ep_outbuf_int(out, ep_ns_add(end, more));
+	for (unsigned i = 0; i < NO_TIMES; i++)
+		ep_outbuf_text(out, "\t-");
+	ep_outbuf_text(out, "\n");
+}
+
+void ep_replay_tsv_head(struct ep_outbuf *out, const struct ep_trace *trace)
 {
 	ep_outbuf_text(out, "# "
 			    "event\ttime_ns\tearliest_ns\tlatest_"
 			    "ns\ttid\tthread\tdepth\tfunction\tmodule\taddress\tflags\ton_cpu_"
 			    "ns\twaiting_ns\n");
+	print_end_times(out, trace);
 }
 
 static const char *kind_of(const struct ep_event *event)
@@ -493,21 +534,6 @@ static void print_spent(struct ep_outbuf *out, const struct ep_trace *trace,
 	ep_outbuf_text(out, "\t");
 	ep_outbuf_int(out, times.ready + times.blocked);
 	ep_outbuf_text(out, "\n");
-}
-
-static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
-			const struct ep_time *time)
-{
-	uint64_t zero = trace->first_tsc;
-
-	ep_outbuf_int(out, ep_trace_ns(trace, zero, time->best));
-	ep_outbuf_text(out, "\t");
-	ep_outbuf_int(out, ep_trace_ns(trace, zero, time->low));
-	ep_outbuf_text(out, "\t");
-	if (time->high == EP_TIME_UNKNOWN)
-		ep_outbuf_text(out, "-");
-	else
-		ep_outbuf_int(out, ep_trace_ns(trace, zero, time->high));
 }
 
 static void print_cell(struct ep_outbuf *out, const char *text)

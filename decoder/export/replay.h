@@ -39,8 +39,10 @@ int ep_replay_event(void *context, const struct ep_event *event, const struct ep
 /* After the last event. */
 void ep_replay_end(struct ep_replay *replay);
 
-/* One line an event; the first, which begins with #, names the columns. */
-void ep_replay_tsv_head(struct ep_outbuf *out);
+/* One line an event; the first, which begins with #, names the columns. Where the process's end is
+ * not exactly known, a second one of that kind, "# end", has it in the columns of the times, and -
+ * in the others. */
+void ep_replay_tsv_head(struct ep_outbuf *out, const struct ep_trace *trace);
 /* A sink's `event`; context is a struct ep_replay that was initialised. */
 int ep_replay_tsv_event(void *context, const struct ep_event *event,
 			const struct ep_nest_thread *none);

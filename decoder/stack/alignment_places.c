@@ -113,6 +113,23 @@ static bool is_before_block(const struct ep_trace_thread *thread)
 	       thread->blocks[thread->block_count - 1].words >= EP_BLOCK_RECORDS - 1;
 }
 
+/* Whether the hook of place `i`, which the frame inside of it is in, has its record still to write:
+ * by where it stands, or in C by whether a block is to begin. */
+static bool is_unrecorded(const struct ep_places *places, const struct ep_alignment_of *of,
+			  size_t i)
+{
+	const struct ep_alignment_row *hook = &places->list[i - 1].row;
+
+	if (hook->frame->activation)
+		return ep_hook_is_to_record(of->source, ep_row_names(of, hook), hook->function,
+					    hook->frame->pc);
+	/* A hook of the program's own may have called anything. */
+	if (ep_is_hook(hook->function) &&
+	    (i < 2 || !ep_is_hook_in_c(places->list[i - 2].row.function)))
+		return false;
+	return is_before_block(of->open->thread);
+}
+
 /* Its frame is there, but by where it stands its call is not open: before the hook of the entry, or
  * behind that of the return. Only a frame that no call holds up can be there, or the one whose
  * return was recorded last. */
@@ -122,22 +139,23 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 
 	for (size_t i = 0; i < places->count; i++) {
 		struct ep_frame_place *place = &places->list[i];
+		const struct ep_function *inner = i ? places->list[i - 1].row.function : NULL;
 		bool last = returned && place->row.function == returned;
 		enum ep_hooks hooks;
 
-		if (!place->row.inlined && i &&
-		    ep_is_slow_entry(places->list[i - 1].row.function) &&
-		    is_before_block(of->open->thread)) {
+		if (place->row.inlined || ep_is_in_hook(place->row.function))
+			continue;
+		if (inner && ep_is_entry_hook(inner) && is_unrecorded(places, of, i)) {
 			place->passed = true;
 			place->row.verdict = EP_VERDICT_ENTERING;
 			continue;
 		}
-		if (place->row.inlined || ep_is_hook(place->row.function) ||
-		    (!place->row.frame->activation && !last))
+		if (!place->row.frame->activation && !last)
 			continue;
-		/* The hook that is at work has recorded it. */
-		if (last && i && ep_is_exit_hook(places->list[i - 1].row.function)) {
-			place->passed = true;
+		/* The hook that is at work has recorded it, or what was recorded is another call's.
+		 */
+		if (last && inner && ep_is_exit_hook(inner)) {
+			place->passed = !is_unrecorded(places, of, i);
 			place->row.verdict = EP_VERDICT_RETURNING;
 			returned = NULL;
 			continue;

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <linux/prctl.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -30,6 +31,9 @@
 #include "runtime/switching/switches.h"
 #include "runtime/watchdogs/watchdog.h"
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80 /* Linux 5.6 */
+#endif
 #define SECCOMP_BY_PRCTL 22 /* PR_SET_SECCOMP */
 
 typedef int (*call_fn)(unsigned long a, unsigned long b, unsigned long c);
@@ -42,6 +46,13 @@ static int alone(enum ep_interposed which, uint64_t place, unsigned long a, unsi
 	int result = real(a, b, c);
 	int error = errno;
 
+	/* What the kernel says to a process whose memory another one shares. Seldom asked, so that
+	 * nobody else waits for that one. */
+	if (result == -1 && (which == EP_REAL_unshare || which == EP_REAL_setns) &&
+	    (error == EINVAL || error == EUSERS) && ep_sched_leave_memory()) {
+		result = real(a, b, c);
+		error = errno;
+	}
 	if (left)
 		ep_sched_return();
 	if (watched)
@@ -147,6 +158,14 @@ static bool wants_to_be_alone(long number)
 	return false;
 }
 
+/* … nor may another process share the memory: unshare(CLONE_VM), setns() to a time namespace, which
+ * 0 may mean (kernel: check_unshare_flags, timens_install). */
+static bool wants_memory_alone(long number, uint64_t first, uint64_t second)
+{
+	return (number == SYS_unshare && first & CLONE_VM) ||
+	       (number == SYS_setns && (!second || second & CLONE_NEWTIME));
+}
+
 /* libseccomp asks with flags, which mode 1 has none of, whether there is such a call; and by other
  * operations what it can do. */
 static void before_seccomp(uint64_t operation, uint64_t flags, uint64_t filter)
@@ -173,6 +192,8 @@ ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c, 
 	} else if (wants_to_be_alone((long)a)) {
 		if (ep_sched_leave())
 			ep_sched_return_later();
+		if (wants_memory_alone((long)a, b, c))
+			ep_sched_leave_memory();
 		leave_watchdogs();
 	}
 	return ep_interpose_real(EP_REAL_syscall, place);

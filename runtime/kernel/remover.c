@@ -90,6 +90,16 @@ static bool remove_later(struct ep_helper *of, void (*run)(void))
 	return true;
 }
 
+bool ep_remover_wait(void)
+{
+	if (!__atomic_load_n(&remover, __ATOMIC_ACQUIRE))
+		return false;
+	for (int i = 0; i < 2000 && __atomic_load_n(&remover, __ATOMIC_ACQUIRE); i++)
+		ep_nap(1000000);
+	ep_nap(1000000); /* the kernel writes that a little before it lets go of the memory */
+	return true;
+}
+
 void ep_remover_bury(void)
 {
 	if (zombie && ep_syscall4(SYS_wait4, zombie, 0, __WCLONE | WNOHANG, 0))

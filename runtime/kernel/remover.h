@@ -14,6 +14,9 @@ bool ep_remover_start(struct ep_helper *drain);
 /* The same for an instance that the drain is only beginning to make, when the drain is gone. */
 bool ep_remover_abandon(struct ep_helper *drain);
 
+/* It shares the memory of the process: no more when this returns. False: there was none. */
+bool ep_remover_wait(void);
+
 /* What the one before left behind, if it is over. */
 void ep_remover_bury(void);
 

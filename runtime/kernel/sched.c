@@ -440,6 +440,11 @@ bool ep_sched_leave(void)
 	return true;
 }
 
+bool ep_sched_leave_memory(void)
+{
+	return is_ours() && ep_remover_wait();
+}
+
 /* valgrind ends a process that asks for such a thread. */
 static int start_drain(void)
 {

@@ -38,6 +38,11 @@ void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion);
  */
 bool ep_sched_leave(void);
 void ep_sched_return(void);
+/*
+ * A drain that has left may go on as a process that removes its ftrace instance, some 50 ms long,
+ * and shares the program's memory. It is over when this returns. False: there was none.
+ */
+bool ep_sched_leave_memory(void);
 /* … at a block's start, when the call is over. */
 void ep_sched_return_later(void);
 

@@ -62,6 +62,20 @@ page core.turned -- 'odd_names:le\xe2\x80\xaeaf:tw\xe2\x80\xa8ig:</script><scrip
 EPITAPH_RING=16K EPITAPH_SCHED=off crash core.lost "$PWD/many"
 page core.lost -- lost
 
+# It was silent before it died, and only the file's time tells for how long; or nothing does.
+cat >silent.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int sink;
+__attribute__((noinline)) static void leaf(void) { sink++; }
+int main(void) { for (int i = 0; i < 2000; i++) leaf(); usleep(300000); abort(); }
+END
+"$BIN/epitaph-cc" -g -O1 silent.c -o silent
+EPITAPH_SCHED=off crash core.silent "$PWD/silent"
+page core.silent -- dies_later:300000000
+touch -d 2001-01-01 core.silent
+page core.silent -- dies_later:for_ever
+
 # Nothing is selected: nothing is written.
 gives 2 "$EPITAPH" export -f html --function=nobody core.many
 [ ! -s out ] || say 'a page of nothing'

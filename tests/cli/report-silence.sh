@@ -96,7 +96,7 @@ counts_from_end() { # FILE
 counts_from_end crash.dir/shot.1
 
 # Where times count back from what may not be the end, views say so in their first lines: PATTERN empty, they do not.
-views_say() { # PATTERN FILE
+views_say() { # PATTERN FILE END: by how much later the tsv says that it was: 1 0.3 s or more, unknown, nothing
 	local head
 	for options in '' --merged; do
 		gives 0 "$EPITAPH" replay $options "$2"
@@ -107,6 +107,9 @@ views_say() { # PATTERN FILE
 			hasnt out 'times count'
 		fi
 	done
+	gives 0 "$EPITAPH" replay --format=tsv "$2"
+	got=$(sed -nE '2s/^# end\t([0-9]+)\t\1\t(-|[0-9]+)(\t-){9}$/\1 \2/p' out | awk '{ print ($2 == "-" ? "unknown" : ($2 - $1 >= 3e8)) }')
+	[ "$got" = "$3" ] || say "replay --format=tsv $2: $(head -n 2 out)"
 	terminal 150 12 "$EPITAPH" tui "$2"
 	sees 'silent'
 	for screen in 1 3 5; do
@@ -119,7 +122,7 @@ views_say() { # PATTERN FILE
 	presses Q
 	ends 0
 }
-views_say '' crash.dir/shot.1
+views_say '' crash.dir/shot.1 ''
 
 # The bound is the file's time; ages do not count from it.
 silence core.dead core-file
@@ -129,7 +132,7 @@ grep -qE '^thread [0-9]+ silent.*: last record up to [0-9.]+ (ms|s) before the e
 grep -qE '^  #[0-9]+ +wait_and_die.*called at least [0-9.]+ [a-z]+ before the end' out || say "core: $(grep wait_and_die out)"
 grep -qE '^died       [0-9.]+ [a-z]+ to ([3-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) after its start$' out || say "core: $(grep ^died out)"
 moment bounded core.dead
-views_say 'the earliest end, up to ([3-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) before the real one' core.dead
+views_say 'the earliest end, up to ([3-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) before the real one' core.dead 1
 # A file that claims to be older than the last record bounds nothing.
 touch -d 2001-01-01 core.dead
 gives 0 "$EPITAPH" report core.dead
@@ -137,7 +140,7 @@ hasnt out 'silence '
 hasnt out ' 0 ns before the end'
 grep -qE '^thread [0-9]+ silent.*: last record before the end \(how long is not known\)' out || say "old core: $(grep ^thread out)"
 moment unknown core.dead
-views_say 'the earliest end, the real one may be later' core.dead
+views_say 'the earliest end, the real one may be later' core.dead unknown
 
 # Scheduling events, where they are to be had, prove that it lived.
 crash core.dead env EPITAPH_SCHED=auto "$PWD/silent"

@@ -237,6 +237,13 @@ static int enter_mount(void)
 	return setns(fd, CLONE_NEWNS);
 }
 
+static int enter_time(void)
+{
+	int fd = open("/proc/self/ns/time", O_RDONLY);
+
+	return setns(fd, 0);
+}
+
 static int raw_unshare(void)
 {
 	return (int)syscall(SYS_unshare, CLONE_NEWUSER);
@@ -261,6 +268,10 @@ static void in_child(const char *name, int (*call)(void))
 static void alone(void)
 {
 	in_child("unshare", new_user);
+	printf("unshare memory %d\n", unshare(CLONE_VM));
+	printf("raw unshare memory %d\n", (int)syscall(SYS_unshare, CLONE_VM));
+	waits_nap();
+	printf("setns time %d\n", enter_time());
 	printf("setns %d\n", enter_mount());
 	printf("setgid %d\n", setgid(65534));
 	printf("child %d", waitpid(-1, NULL, __WALL | WNOHANG));

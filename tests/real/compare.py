@@ -30,7 +30,7 @@ def ours(path):
         head = None
         for line in lines:
             if line.startswith("#"):
-                head = line[1:].strip().split("\t")
+                head = head or line[1:].strip().split("\t")
                 continue
             row = dict(zip(head, line.rstrip("\n").split("\t")))
             if row["event"] not in ("B", "E"):

@@ -47,6 +47,8 @@ def long_calls(epitaph, truth):
     lines = run(epitaph, "replay", "--format=tsv", truth).splitlines()
     columns = lines[0].lstrip("# ").split("\t")
     for line in lines[1:]:
+        if line.startswith("#"):
+            continue
         row = dict(zip(columns, line.split("\t")))
         place = row["tid"], row["depth"]
         if row["event"] == "B":

@@ -77,9 +77,11 @@ class Picture {
 			}
 		}
 		this.low = low;
-		this.high = high;
-		/* Of what is lost before it, as much as shows that something is. */
-		this.all = Math.max(facts.last, facts.end, 100) * 1.04;
+		this.high = Math.max(high, facts.end_latest || 0);
+		/* Of what is lost before it, and of how much later it may have died, as much as
+		 * shows that something is. */
+		const last = Math.max(facts.last, facts.end, 100);
+		this.all = Math.max(last, Math.min(facts.end_latest || 0, last * 1.25)) * 1.04;
 		this.first = -this.all / 52;
 	}
 
@@ -307,10 +309,14 @@ class Picture {
 			this.hatch(this.device(from), 0, this.device(to), this.canvas.height, HATCH);
 		}
 	}
+	/* It died between the two; the later one is Infinity where nothing bounds it. */
+	deathTimes() {
+		const {end, end_latest: latest} = this.trace.facts;
+		return [end, latest === undefined ? end : latest === null ? Infinity : latest];
+	}
 	death() {
-		const x = this.device(this.trace.facts.end), latest = this.trace.facts.end_latest;
-		/* Then, or until there. */
-		if (this.trace.facts.death && latest)
+		const [earliest, latest] = this.deathTimes(), x = this.device(earliest);
+		if (this.trace.facts.death && latest > earliest)
 			this.hatch(x, 0, this.device(latest), this.canvas.height, HATCH);
 		if (this.trace.facts.death)
 			this.fill(x, 0, x + Math.max(2, Math.round(2 * this.ratio)),
@@ -541,10 +547,14 @@ class Picture {
 		this.put(timeText(to - from), Math.max(x0 / this.ratio, LEFT) + 3, 27, this.theme.ink);
 	}
 	drawDeath() {
-		const text = this.trace.facts.death.text.replace(/ .*/, '');
-		const x = this.xOf(this.trace.facts.end), width = text.length * this.charWidth() + 8;
-		const left = this.crisp(Math.min(x, this.width - width));
-		if (x < LEFT || x > this.width)
+		const [earliest, latest] = this.deathTimes(), signal = this.trace.facts.death.text.replace(/ .*/, '');
+		const later = latest === Infinity ? ', here or later'
+			: latest > earliest ? `, here or up to ${timeText(latest - earliest)} later` : '';
+		const fits = (text) => text.length * this.charWidth() + 8 <= this.width - LEFT;
+		const text = fits(signal + later) ? signal + later : signal;
+		const x = this.xOf(earliest), width = text.length * this.charWidth() + 8;
+		const left = this.crisp(Math.max(LEFT, Math.min(x, this.width - width)));
+		if (x > this.width || this.xOf(latest) < LEFT)
 			return;
 		this.context.fillStyle = '#d61428';
 		this.context.fillRect(left, this.crisp(15), this.crisp(width), this.crisp(15));

@@ -264,6 +264,7 @@ static void write_process(struct facts *facts)
 {
 	const struct ep_trace *trace = facts->trace;
 	struct ep_json *json = &facts->json;
+	int64_t later = ep_end_uncertain(&trace->end);
 	char zero[32];
 
 	/* As text: a browser's numbers have 53 bits. */
@@ -277,10 +278,11 @@ static void write_process(struct facts *facts)
 	ep_json_member_text(json, "zero_realtime_ns", zero);
 	ep_json_member_int(json, "last", ns_of(facts, trace->last_tsc));
 	ep_json_member_int(json, "end", ns_of(facts, trace->end.tsc));
-	if (ep_end_uncertain(&trace->end) > 0)
-		ep_json_member_int(
-			json, "end_latest",
-			ep_ns_add(ns_of(facts, trace->end.tsc), ep_end_uncertain(&trace->end)));
+	if (later == EP_TRACE_END_UNKNOWN)
+		ep_json_member_null(json, "end_latest");
+	else if (later)
+		ep_json_member_int(json, "end_latest",
+				   ep_ns_add(ns_of(facts, trace->end.tsc), later));
 	ep_json_member_array(json, "warnings");
 	for (size_t i = 0; i < trace->warning_count; i++)
 		ep_json_string(json, trace->warnings[i]);

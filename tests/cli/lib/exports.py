@@ -77,6 +77,8 @@ def read_tsv(path):
     with open(path, encoding="utf-8") as lines:
         columns = next(lines).lstrip("# ").rstrip("\n").split("\t")
         for line in lines:
+            if line.startswith("#"):
+                continue
             row = dict(zip(columns, line.rstrip("\n").split("\t")))
             tid = int(row["tid"])
             last = max(last, int(row["time_ns"]))

@@ -237,6 +237,28 @@ def death(page, signal, report, one_screen):
     check(pixel(page, int(x) + 1, 850) == [214, 20, 40], "no line where it died:", pixel(page, int(x) + 1, 850))
 
 
+def dies_later(page, at_least):
+    """It may have died later than the red line: hatched up to there, which can be seen, and words. AT_LEAST: ns; "for_ever"."""
+    earliest, latest = page.value("(({end, end_latest}) => [end, end_latest])(epitaph.trace.facts)")
+    if at_least == "for_ever":
+        check(latest is None, "the latest end is", latest)
+        latest, words = earliest * 3, "SIGABRT, here or later"
+    else:
+        check(latest and latest - earliest >= int(at_least), "it may have died from", earliest, "to", latest)
+        words = f"SIGABRT, here or up to {page.value(f'timeText({latest - earliest})')} later"
+    read = page.value("""(() => { const {picture} = epitaph, {put} = picture, said = []; picture.put = (text, ...more) => {
+        said.push(text); put.call(picture, text, ...more); }; picture.draw(); picture.put = put; return said; })()""")
+    check(words in read, "no words", repr(words), "in", read)
+    hatched = """(() => { const {picture} = epitaph; picture.show(...%s); picture.draw(); const data = picture.context.getImageData(
+        %s, picture.canvas.height - 40, 30, 30).data; let red = 0; for (let i = 0; i < data.length; i += 4) red += data[i] === 176 &&
+        data[i + 1] === 126; return red; })()"""
+    seen = page.value(hatched % ([earliest, latest], "picture.device(%d) - 40" % latest))
+    check(seen > 40, "its latest end is not hatched:", seen)
+    if at_least != "for_ever":
+        seen = page.value(hatched % ([earliest, latest], "picture.device(%d) + 2" % latest))
+        check(seen == 0, "hatched behind its latest end:", seen)
+
+
 def asks_nobody(page):
     """What the page would ask for is refused by its own policy."""
     check(page.value("fetch('data:text/plain,1').then(() => 'given', () => 'refused')") == "refused", "fetch is allowed")

@@ -2,10 +2,11 @@
 /*
  * check_alignment.c: stacks beside open calls, case by case. Functions are letters, and what is
  * known of each is all that the fakes below tell: a capital has no hooks, u may have some, e is a
- * frame before its hook, r one behind its return's, H is a hook, B what an entry's leaves to C, S
- * the signal frame, N no file's code, Q of a module of which nothing was called. ! is a frame where
- * no code is, g? one that was guessed. Calls are written outermost first; b- history is missing
- * inside of it.
+ * frame before its hook, r one behind its return's, H is a hook of an entry that has recorded, P
+ * one that has not, L and R such hooks of returns, B what an entry's leaves to C, C what is called
+ * there, S the signal frame, N no file's code, Q of a module of which nothing was called. ! is a
+ * frame where no code is, g? one that was guessed. Calls are written outermost first; b- history is
+ * missing inside of it.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 
 bool ep_is_hook(const struct ep_function *function)
 {
-	return function->id == 'H';
+	return strchr("HPLR", (int)function->id) != NULL;
 }
 
 bool ep_is_in_hook(const struct ep_function *function)
@@ -121,15 +122,26 @@ bool ep_is_in_hook(const struct ep_function *function)
 	return ep_is_hook(function) || function->id == 'B';
 }
 
-bool ep_is_slow_entry(const struct ep_function *function)
+bool ep_is_entry_hook(const struct ep_function *function)
 {
-	return function->id == 'B';
+	return strchr("HPB", (int)function->id) != NULL;
 }
 
 bool ep_is_exit_hook(const struct ep_function *function)
 {
-	(void)function;
-	return false;
+	return strchr("LR", (int)function->id) != NULL;
+}
+
+bool ep_is_hook_in_c(const struct ep_function *function)
+{
+	return function->id == 'C';
+}
+
+bool ep_hook_is_to_record(struct ep_source *source, struct ep_names *names,
+			  const struct ep_function *hook, uint64_t pc)
+{
+	(void)source, (void)names;
+	return pc == hook->id && strchr("PR", (int)hook->id) != NULL;
 }
 
 bool ep_open_calls_saw(const struct ep_open_calls *open, const struct ep_function *function)
@@ -155,7 +167,7 @@ enum {
 	FORKED = 16,
 	BEGUN = 32,     /* its history begins with it */
 	PAUSES = 64,    /* there were some */
-	RETURNED = 128, /* the last event is the return of the first frame */
+	RETURNED = 128, /* the last event is the return of the first frame that is no hook's */
 	FULL = 256      /* its last block is */
 };
 
@@ -259,7 +271,7 @@ static void align(const struct scene *scene, bool inlines)
 	open.outermost_known = scene->flags & WHOLE;
 	open.other_stacks = scene->flags & STACKS;
 	if (scene->flags & RETURNED)
-		open.returned = function_of(*scene->stack);
+		open.returned = function_of(scene->stack[strcspn(scene->stack, "abcdefgr")]);
 	if (scene->gap != NO_GAP)
 		open.gaps[scene->gap] = scene->gap_end;
 	ep_alignment_init(&alignment, &of);
@@ -323,6 +335,26 @@ static const struct scene scenes[] = {
 	SCENE("a block begins in older ones", "X B c c c a", "c c", FULL,
 	      "X=not-instrumented/own-hook B=not-instrumented/own-hook "
 	      "c=entering c=agree c=agree a=trace-lost/before-history"),
+	SCENE("before the record of an entry", "P c c a", "a c", WHOLE,
+	      "P=not-instrumented/own-hook c=entering c=agree a=agree"),
+	SCENE("behind the record of an entry", "H c c a", "a c c", WHOLE,
+	      "H=not-instrumented/own-hook c=agree c=agree a=agree"),
+	SCENE("before the record of an entry, in older calls", "P c c c a", "c c", 0,
+	      "P=not-instrumented/own-hook c=entering c=agree c=agree a=trace-lost/before-history"),
+	SCENE("a hook in C, and a block begins", "C H c c a", "a c", WHOLE | FULL,
+	      "C=not-instrumented/own-hook H=not-instrumented/own-hook "
+	      "c=entering c=agree a=agree"),
+	SCENE("a hook of its own, and a block ends", "X H c c a", "a c c", WHOLE | FULL,
+	      "X=not-instrumented/own-hook H=not-instrumented/own-hook "
+	      "c=agree c=agree a=agree"),
+	SCENE("before the record of a return", "R c c a", "a c c", WHOLE | RETURNED,
+	      "R=not-instrumented/own-hook c=agree c=agree a=agree"),
+	SCENE("behind the record of a return", "L c c a", "a c", WHOLE | RETURNED,
+	      "L=not-instrumented/own-hook c=returning c=agree a=agree"),
+	SCENE("a return's hook in C, and a block begins", "C L c c a", "a c c",
+	      WHOLE | RETURNED | FULL,
+	      "C=not-instrumented/own-hook L=not-instrumented/own-hook "
+	      "c=agree c=agree a=agree"),
 	/* trace lost */
 	OUTSIDE("fork", FORKED, NO_GAP, "before-fork"),
 	OUTSIDE("short history", 0, NO_GAP, "before-history"),

@@ -11,6 +11,9 @@
  * 	s x      clang's sleds as they were compiled: of an entry or before a tail
  * 	         call, of a return; S: that of an entry, prepared
  * 	n r u j  nop, ret, ud2, jmp to another function
+ * 	w v      what a hook writes its record with, and what it keeps a register with
+ * 	C J      call and jmp to what it leaves to C by
+ * 	k b      a conditional jump, jmp to the first instruction
  * 	?    a byte that begins no instruction
  * 	^    pc is in the next one
  */
@@ -36,6 +39,8 @@ static const struct {
 	{'W', 0x402400, "__wrap___fentry__"},
 	{'O', 0x402500, "__fentry__s"},
 	{'U', 0x402600, ""},
+	{'C', 0x402700, "ep_hook_slow"},
+	{'Z', 0x402800, "slow_at_entry"},
 };
 
 #define CALLEES (sizeof(callees) / sizeof(*callees))
@@ -144,6 +149,16 @@ static void assemble(const char *words)
 			put_relative("\xff\x15", 2, *words == 'G' ? SLOT : SLOT + 8);
 		else if (*words == 'j')
 			put_relative("\xe9", 1, callees[5].address);
+		else if (*words == 'J')
+			put_relative("\xe9", 1, callees[CALLEES - 1].address);
+		else if (*words == 'b')
+			put_relative("\xe9", 1, START);
+		else if (*words == 'k')
+			put("\x74\x7f", 2);
+		else if (*words == 'w')
+			put("\x4d\x89\x5a\xf8", 4);
+		else if (*words == 'v')
+			put("\x4c\x89\x5c\x24\xf8", 5);
 		else if (*words == 'u')
 			put("\x0f\x0b", 2);
 		else if (*words == 's')
@@ -307,6 +322,50 @@ START_TEST(hooks_are_known_by_their_names)
 }
 END_TEST
 
+static const struct {
+	const char *words;
+	bool want;
+} hooks[] = {
+	{"^nwr", true},
+	{"n^wr", true},
+	{"nw^r", false},
+	{"nw^nr", false},
+	/* A pause, and what goes round it. */
+	{"^nrwr", false},
+	{"^nkrwr", false},
+	{"^nkwr", true},
+	{"n^vwr", true},
+	{"nw^vr", false},
+	/* Into C. */
+	{"nwr^J", true},
+	{"nwr^nCr", true},
+	{"nwrC^r", false},
+	/* On from elsewhere in it; for ever. */
+	{"nwr^nb", true},
+	{"nrw^b", false},
+	{"^nb", false},
+	/* What the runtime's hooks do not do. */
+	{"^nOr", false},
+	{"^nj", false},
+	{"^nUr", false},
+	{"^n?wr", false},
+	{"^n", false},
+};
+
+START_TEST(a_hook_has_its_record_to_write_while_its_way_leads_there)
+{
+	struct ep_function hook = {.start = START};
+
+	assemble(hooks[_i].words);
+	hook.end = START + size;
+	ck_assert_msg(ep_hook_is_to_record(NULL, NULL, &hook, pc) == hooks[_i].want, "%s",
+		      hooks[_i].words);
+	in_file = size - 1;
+	ck_assert(!ep_hook_is_to_record(NULL, NULL, &hook, pc));
+	ck_assert(!ep_hook_is_to_record(NULL, NULL, &hook, hook.end));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hooks");
@@ -320,6 +379,8 @@ int main(void)
 	tcase_add_test(tests, half_the_code_tells_of_hooks_but_not_of_none);
 	tcase_add_test(tests, a_function_is_looked_at_for_64_KiB);
 	tcase_add_test(tests, hooks_are_known_by_their_names);
+	tcase_add_loop_test(tests, a_hook_has_its_record_to_write_while_its_way_leads_there, 0,
+			    sizeof(hooks) / sizeof(*hooks));
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }
