@@ -89,12 +89,12 @@ static void csv_row(const struct ep_trace *trace, const struct ep_wait *wait)
 
 	if (wait->waker_count)
 		ep_waker_text(text, sizeof(text), trace->schedule, by);
-	ep_csv_field(name_of(wait->function));
+	ep_csv_field(stdout, name_of(wait->function));
 	putchar(',');
-	ep_csv_field(name_of(wait->caller));
+	ep_csv_field(stdout, name_of(wait->caller));
 	printf(",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%s,", wait->count, wait->open,
 	       wait->total, wait->longest, wait->waker_count ? kind_text(by) : "");
-	ep_csv_field(text);
+	ep_csv_field(stdout, text);
 	printf(",%d\n", wait->inside);
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli/common/commands.h"
 #include "cli/common/counting.h"
-#include "cli/common/layout.h"
+#include "cli/common/grid.h"
 #include "cli/common/say.h"
 #include "coredump/util/alloc.h"
 #include "decoder/util/json.h"
@@ -139,11 +139,11 @@ static void print_csv(const struct diff *diff, size_t shown)
 	for (size_t i = 0; i < shown; i++) {
 		const struct pair *pair = &diff->pairs[i];
 
-		ep_csv_field(either(pair)->name);
+		ep_csv_field(stdout, either(pair)->name);
 		putchar(',');
-		ep_csv_field(either(pair)->symbol);
+		ep_csv_field(stdout, either(pair)->symbol);
 		putchar(',');
-		ep_csv_field(either(pair)->module_name);
+		ep_csv_field(stdout, either(pair)->module_name);
 		printf(",%" PRIu64 ",%" PRIu64 "\n", calls_of(pair->before), calls_of(pair->after));
 	}
 }

@@ -9,7 +9,7 @@
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
 #include "cli/common/counting.h"
-#include "cli/common/layout.h"
+#include "cli/common/grid.h"
 #include "cli/common/say.h"
 #include "coredump/util/hex.h"
 #include "decoder/util/json.h"
@@ -181,18 +181,18 @@ static void print_csv(const struct table *table, size_t shown)
 	for (size_t i = 0; i < shown; i++) {
 		const struct ep_counted *one = &table->functions.list[i];
 
-		ep_csv_field(one->name);
+		ep_csv_field(stdout, one->name);
 		putchar(',');
-		ep_csv_field(one->symbol);
+		ep_csv_field(stdout, one->symbol);
 		printf(",%" PRIu64 ",", one->calls);
 		csv_optional(one->size, one->size != 0);
 		csv_optional(one->instructions, one->instructions != 0);
 		csv_optional(one->loops, one->instructions != 0);
-		ep_csv_field(one->module->path);
+		ep_csv_field(stdout, one->module->path);
 		ep_hex(id, one->module->build_id, one->module->build_id_size);
 		printf(",%s,0x%" PRIx64 ",", id, one->address);
 		if (one->file)
-			ep_csv_field(one->file);
+			ep_csv_field(stdout, one->file);
 		putchar(',');
 		if (one->file)
 			printf("%u", one->line);
