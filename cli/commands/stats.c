@@ -71,7 +71,7 @@ static bool has_inside(const struct ep_stats *stats)
 
 /* ---- columns -------------------------------------------------------------- */
 
-#define COLUMNS_LIST                                                      \
+#define COLUMNS_LIST(X)                                                   \
 	X(WHO, .head = "thread", .width = -22)                            \
 	X(TID, .key = "tid")                                              \
 	X(THREAD, .key = "thread")                                        \
@@ -99,13 +99,7 @@ static bool has_inside(const struct ep_stats *stats)
 	X(UNKNOWN, .key = "unknown_ns", .optional = true)                 \
 	X(FILE_NAME, .head = "module", .width = -24)                      \
 	X(NAME, .head = "function", .color = EP_CYAN, .name = true)
-
-#define X(name, ...) name,
-enum { COLUMNS_LIST COLUMNS };
-#undef X
-#define X(name, ...) [name] = {__VA_ARGS__},
-static const struct ep_column columns[COLUMNS] = {COLUMNS_LIST};
-#undef X
+EP_COLUMNS(COLUMNS_LIST);
 
 static const struct {
 	const char *word;

@@ -44,6 +44,14 @@ struct ep_column {
 };
 #define EP_COLUMN_GOES_MAX 5u
 
+/* `LIST(X)` has an X(NAME, values of its struct ep_column) a column: makes the names numbers, their
+ * number COLUMNS, and the array `columns`. */
+#define EP_COLUMNS(LIST)                       \
+	enum { LIST(EP_COLUMN_NAME) COLUMNS }; \
+	static const struct ep_column columns[COLUMNS] = {LIST(EP_COLUMN_VALUES)}
+#define EP_COLUMN_NAME(name, ...)   name,
+#define EP_COLUMN_VALUES(name, ...) [name] = {__VA_ARGS__},
+
 /* A value. Zeroes: there is none: "-" in text, nothing where the column has no width; an empty
  * field of CSV. Text is borrowed until the row is printed. */
 struct ep_cell {
