@@ -140,7 +140,7 @@ size_t ep_grid_room(const struct ep_grid *grid)
 
 /* ---- CSV ---- */
 
-void ep_csv_field(FILE *out, const char *text)
+static void csv_text(FILE *out, const char *text)
 {
 	size_t left = strlen(text), taken;
 	char shown[5];
@@ -160,7 +160,7 @@ void ep_csv_field(FILE *out, const char *text)
 static void csv_cell(FILE *out, const struct ep_cell *cell)
 {
 	if (cell->kind == EP_CELL_TEXT)
-		ep_csv_field(out, cell->text);
+		csv_text(out, cell->text);
 	else if (cell->kind == EP_CELL_WORD)
 		fputs(cell->text, out);
 	else if (cell->kind == EP_CELL_ADDRESS)

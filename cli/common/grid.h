@@ -121,9 +121,6 @@ void ep_grid_row_end(struct ep_grid *grid);
 /* What fits behind the row on the terminal, at least 1, or EP_FIT_ALL. */
 size_t ep_grid_room(const struct ep_grid *grid);
 
-/* A field of CSV. */
-void ep_csv_field(FILE *out, const char *text);
-
 /* Of JSON. Why `out` failed is for the caller to tell. */
 void ep_grid_finish(struct ep_grid *grid);
 
