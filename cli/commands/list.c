@@ -41,30 +41,21 @@ static void row_fill(struct row *row, const char *folder, const struct ep_stored
 	ep_source_close(source);
 }
 
-#define COLUMNS_LIST(X)                             \
-	X(PATH, .key = "path")                      \
-	X(TIME_NS, .key = "time_ns")                \
-	X(BYTES, .key = "bytes")                    \
-	X(TIME, .head = "time (UTC)", .width = -30) \
-	X(PID, "pid", "pid", 8)                     \
-	X(SIGNAL, "signal", "signal", -10)          \
-	X(SIZE, .head = "size", .width = 12)        \
-	X(SNAPSHOT, .head = "snapshot")
+#define COLUMNS_LIST(X)                                            \
+	X(PATH, EP_TEXT(row->path), .key = "path")                 \
+	X(TIME_NS, EP_COUNT(row->stored->time), .key = "time_ns")  \
+	X(BYTES, EP_COUNT(row->stored->size), .key = "bytes")      \
+	X(TIME, EP_TEXT(when), .head = "time (UTC)", .width = -30) \
+	X(PID, EP_COUNT((uint64_t)row->pid), "pid", "pid", 8)      \
+	X(SIGNAL, EP_TEXT(row->signal), "signal", "signal", -10)   \
+	X(SIZE, EP_TEXT(size), .head = "size", .width = 12)        \
+	X(SNAPSHOT, EP_TEXT(ep_shown(row->path)), .head = "snapshot")
 EP_COLUMNS(COLUMNS_LIST);
 
 static void print_row(struct ep_grid *grid, const struct row *row)
 {
 	char when[EP_TIMETEXT_SIZE + 16], size[32];
-	const struct ep_cell cells[COLUMNS] = {
-		[PATH] = EP_TEXT(row->path),
-		[TIME_NS] = EP_COUNT(row->stored->time),
-		[BYTES] = EP_COUNT(row->stored->size),
-		[TIME] = EP_TEXT(when),
-		[PID] = EP_COUNT((uint64_t)row->pid),
-		[SIGNAL] = EP_TEXT(row->signal),
-		[SIZE] = EP_TEXT(size),
-		[SNAPSHOT] = EP_TEXT(ep_shown(row->path)),
-	};
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
 	ep_timetext_clock(when, row->stored->time);
 	when[strlen("2026-11-20 23:59:59")] = '\0';

@@ -71,34 +71,41 @@ static bool has_inside(const struct ep_stats *stats)
 
 /* ---- columns -------------------------------------------------------------- */
 
-#define COLUMNS_LIST(X)                                                   \
-	X(WHO, .head = "thread", .width = -22)                            \
-	X(TID, .key = "tid")                                              \
-	X(THREAD, .key = "thread")                                        \
-	X(FUNCTION, .key = "function")                                    \
-	X(MODULE, .key = "module", .but_in = EP_LAYOUT_CSV)               \
-	X(CSV_MODULE, .key = "module", .but_in = EP_LAYOUT_JSON)          \
-	X(KIND, .key = "kind", .but_in = EP_LAYOUT_CSV, .optional = true) \
-	X(ADDRESS, .key = "address")                                      \
-	X(CALLS, "calls", "calls", 10)                                    \
-	X(TIMED, "timed", "timed", 10, 1)                                 \
-	X(OPEN, .key = "open")                                            \
-	X(BEFORE, .key = "before")                                        \
-	X(LEFT, .key = "left")                                            \
-	X(SWITCHED, .key = "switched_off", .but_in = EP_LAYOUT_CSV)       \
-	X(TOTAL, "total", "total_ns", 12, 5)                              \
-	X(SELF, "self", "self_ns", 12)                                    \
-	X(MIN, "min", "min_ns", 11, 1)                                    \
-	X(MEDIAN, "median", "median_ns", 11, 3)                           \
-	X(P90, "p90", "p90_ns", 11, 1)                                    \
-	X(P99, "p99", "p99_ns", 11, 1)                                    \
-	X(MAX, "max", "max_ns", 11, 2)                                    \
-	X(ON_CPU, "on CPU", "on_cpu_ns", 12, 4, .optional = true)         \
-	X(WAITING, "waiting", "waiting_ns", 12, .optional = true)         \
-	X(INSIDE, "inside", "inside_ns", 12, 2, .optional = true)         \
-	X(UNKNOWN, .key = "unknown_ns", .optional = true)                 \
-	X(FILE_NAME, .head = "module", .width = -24)                      \
-	X(NAME, .head = "function", .color = EP_CYAN, .name = true)
+/* Of a duration that some calls have; of what scheduling events tell. */
+#define TIMES(key) stat->durations.count ? EP_NS(ep_stat_value(stat, EP_STATS_##key)) : EP_ABSENT
+#define SPENT(ns)  has_schedule(table) ? EP_NS(ns) : EP_ABSENT
+
+#define COLUMNS_LIST(X)                                                                       \
+	X(WHO, EP_TEXT(who), .head = "thread", .width = -22)                                  \
+	X(TID, stat->thread ? EP_COUNT(stat->thread->tid) : EP_ABSENT, .key = "tid")          \
+	X(THREAD, stat->thread ? EP_TEXT(stat->thread->name) : EP_ABSENT, .key = "thread")    \
+	X(FUNCTION, EP_TEXT(function->name), .key = "function")                               \
+	X(MODULE, EP_TEXT(function->module), .key = "module", .but_in = EP_LAYOUT_CSV)        \
+	X(CSV_MODULE, EP_TEXT(function->span ? "(span)" : function->module), .key = "module", \
+	  .but_in = EP_LAYOUT_JSON)                                                           \
+	X(KIND, function->span ? EP_TEXT("span") : EP_ABSENT, .key = "kind",                  \
+	  .but_in = EP_LAYOUT_CSV, .optional = true)                                          \
+	X(ADDRESS, EP_ADDRESS(function->start), .key = "address")                             \
+	X(CALLS, EP_COUNT(stat->calls), "calls", "calls", 10)                                 \
+	X(TIMED, EP_COUNT(stat->durations.count), "timed", "timed", 10, 1)                    \
+	X(OPEN, EP_COUNT(stat->open), .key = "open")                                          \
+	X(BEFORE, EP_COUNT(stat->before), .key = "before")                                    \
+	X(LEFT, EP_COUNT(stat->left), .key = "left")                                          \
+	X(SWITCHED, EP_COUNT(stat->switched), .key = "switched_off", .but_in = EP_LAYOUT_CSV) \
+	X(TOTAL, EP_NS(stat->total), "total", "total_ns", 12, 5)                              \
+	X(SELF, EP_NS(stat->self), "self", "self_ns", 12)                                     \
+	X(MIN, TIMES(MIN), "min", "min_ns", 11, 1)                                            \
+	X(MEDIAN, TIMES(MEDIAN), "median", "median_ns", 11, 3)                                \
+	X(P90, TIMES(P90), "p90", "p90_ns", 11, 1)                                            \
+	X(P99, TIMES(P99), "p99", "p99_ns", 11, 1)                                            \
+	X(MAX, TIMES(MAX), "max", "max_ns", 11, 2)                                            \
+	X(ON_CPU, SPENT(stat->running), "on CPU", "on_cpu_ns", 12, 4, .optional = true)       \
+	X(WAITING, SPENT(stat->waiting), "waiting", "waiting_ns", 12, .optional = true)       \
+	X(INSIDE, SPENT(stat->inside), "inside", "inside_ns", 12, 2, .optional = true)        \
+	X(UNKNOWN, SPENT(stat->unknown), .key = "unknown_ns", .optional = true)               \
+	X(FILE_NAME, EP_TEXT(function->module), .head = "module", .width = -24)               \
+	X(NAME, EP_BEHIND(function->span ? "span " : "", function->name), .head = "function", \
+	  .color = EP_CYAN, .name = true)
 EP_COLUMNS(COLUMNS_LIST);
 
 static const struct {
@@ -172,44 +179,14 @@ static void print_notes(const struct ep_stat *stat, size_t room)
 static void print_row(struct table *table, const struct ep_stat *stat)
 {
 	const struct ep_function *function = stat->function;
-	bool spent = has_schedule(table);
-	struct ep_cell cells[COLUMNS] = {
-		[FUNCTION] = EP_TEXT(function->name),
-		[MODULE] = EP_TEXT(function->module),
-		[CSV_MODULE] = EP_TEXT(function->span ? "(span)" : function->module),
-		[KIND] = function->span ? EP_TEXT("span") : EP_ABSENT,
-		[ADDRESS] = EP_ADDRESS(function->start),
-		[CALLS] = EP_COUNT(stat->calls),
-		[TIMED] = EP_COUNT(stat->durations.count),
-		[OPEN] = EP_COUNT(stat->open),
-		[BEFORE] = EP_COUNT(stat->before),
-		[LEFT] = EP_COUNT(stat->left),
-		[SWITCHED] = EP_COUNT(stat->switched),
-		[TOTAL] = EP_NS(stat->total),
-		[SELF] = EP_NS(stat->self),
-		[FILE_NAME] = EP_TEXT(function->module),
-		[NAME] = EP_TEXT(function->name),
-	};
-	char who[160];
+	char who[160] = "";
+	struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
-	if (stat->thread) {
+	if (stat->thread)
 		snprintf(who, sizeof(who), "%u %s", stat->thread->tid, stat->thread->name);
-		cells[WHO] = EP_TEXT(who);
-		cells[TID] = EP_COUNT(stat->thread->tid);
-		cells[THREAD] = EP_TEXT(stat->thread->name);
-	}
-	for (unsigned i = MIN; i <= MAX && stat->durations.count; i++)
-		cells[i] = EP_NS(ep_stat_value(stat, EP_STATS_MIN + i - MIN));
-	if (spent) {
-		cells[ON_CPU] = EP_NS(stat->running);
-		cells[WAITING] = EP_NS(stat->waiting);
-		cells[INSIDE] = EP_NS(stat->inside);
-		cells[UNKNOWN] = EP_NS(stat->unknown);
-	}
 	cells[SELF].dash = function->span;
 	cells[WAITING].before = at_least(stat);
 	cells[INSIDE].dash = !stat->inside;
-	cells[NAME].before = function->span ? "span " : "";
 	ep_grid_row_begin(&table->out, cells);
 	if (table->form.layout == EP_LAYOUT_TEXT)
 		print_notes(stat, ep_grid_room(&table->out));

@@ -11,18 +11,20 @@
 #define OUTSIDE "(outside of all known calls)"
 #define UNKNOWN "(in which call is not known)"
 
-#define COLUMNS_LIST(X)                                          \
-	X(FUNCTION, .key = "function")                           \
-	X(CALLER, .key = "caller")                               \
-	X(INSIDE, .key = "inside", .but_in = EP_LAYOUT_CSV)      \
-	X(WAITS, "waits", "waits", 10)                           \
-	X(OPEN, .key = "open")                                   \
-	X(TOTAL, "total", "total_ns", 12)                        \
-	X(LONGEST, "longest", "longest_ns", 12)                  \
-	X(KIND, .key = "ended_by", .but_in = EP_LAYOUT_JSON)     \
-	X(WAKER, .key = "by", .but_in = EP_LAYOUT_JSON)          \
-	X(CSV_INSIDE, .key = "inside", .but_in = EP_LAYOUT_JSON) \
-	X(CALL, .head = "call < caller", .color = EP_CYAN)
+#define COLUMNS_LIST(X)                                                                     \
+	X(FUNCTION, EP_TEXT(name_of(wait->function)), .key = "function")                    \
+	X(CALLER, EP_TEXT(name_of(wait->caller)), .key = "caller")                          \
+	X(INSIDE, EP_TRUTH(wait->inside), .key = "inside", .but_in = EP_LAYOUT_CSV)         \
+	X(WAITS, EP_COUNT(wait->count), "waits", "waits", 10)                               \
+	X(OPEN, EP_COUNT(wait->open), .key = "open")                                        \
+	X(TOTAL, EP_NS(wait->total), "total", "total_ns", 12)                               \
+	X(LONGEST, EP_NS(wait->longest), "longest", "longest_ns", 12)                       \
+	X(KIND, EP_WORD(wait->waker_count ? kind_text(by) : ""), .key = "ended_by",         \
+	  .but_in = EP_LAYOUT_JSON)                                                         \
+	X(WAKER, EP_TEXT(waker), .key = "by", .but_in = EP_LAYOUT_JSON)                     \
+	X(CSV_INSIDE, EP_TRUTH(wait->inside), .key = "inside", .but_in = EP_LAYOUT_JSON)    \
+	X(CALL, EP_BEHIND(wait->inside && wait->function ? "somewhere inside " : "", call), \
+	  .head = "call < caller", .color = EP_CYAN)
 EP_COLUMNS(COLUMNS_LIST);
 
 static const char *name_of(const struct ep_function *function)
@@ -96,23 +98,8 @@ static void print_row(struct ep_grid *grid, const struct ep_trace *trace,
 {
 	const struct ep_slice *by = &wait->wakers[0].slice;
 	char waker[128] = "";
-	const struct ep_cell cells[COLUMNS] = {
-		[FUNCTION] = EP_TEXT(name_of(wait->function)),
-		[CALLER] = EP_TEXT(name_of(wait->caller)),
-		[INSIDE] = EP_TRUTH(wait->inside),
-		[WAITS] = EP_COUNT(wait->count),
-		[OPEN] = EP_COUNT(wait->open),
-		[TOTAL] = EP_NS(wait->total),
-		[LONGEST] = EP_NS(wait->longest),
-		[KIND] = EP_WORD(wait->waker_count ? kind_text(by) : ""),
-		[WAKER] = EP_TEXT(waker),
-		[CSV_INSIDE] = EP_TRUTH(wait->inside),
-		[CALL] = {EP_CELL_TEXT,
-			  .before = wait->inside && wait->function ? "somewhere inside " : NULL,
-			  .text = wait->function ? wait->function->name
-				  : wait->inside ? UNKNOWN
-						 : OUTSIDE},
-	};
+	const char *call = wait->function ? wait->function->name : wait->inside ? UNKNOWN : OUTSIDE;
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
 	if (wait->waker_count)
 		ep_waker_text(waker, sizeof(waker), trace->schedule, by);

@@ -2,7 +2,6 @@
 /* grid.c: rows of values; a layout is how a head, a cell and an end look in it. */
 #include "cli/common/grid.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +49,7 @@ void ep_grid_init(struct ep_grid *grid, FILE *out, enum ep_layout layout,
 {
 	*grid = (struct ep_grid){.out = out, .layout = layout, .columns = columns};
 	grid->count = count;
+	ep_json_init(&grid->json, out);
 	for (size_t i = 0; i < count; i++)
 		if (layout == EP_LAYOUT_TEXT ? !columns[i].head
 					     : !columns[i].key || columns[i].but_in == layout)
@@ -110,25 +110,40 @@ static void put_name(struct ep_grid *grid, size_t i, const char *before, const c
 	free(said);
 }
 
+/* A value as it is: of CSV. */
+static const char *plain(char out[EP_TIMETEXT_SIZE], const struct ep_cell *cell)
+{
+	char *end = out + EP_TIMETEXT_SIZE - 1;
+
+	*end = '\0';
+	switch (cell->kind) {
+	case EP_CELL_ABSENT:
+		return "";
+	case EP_CELL_TEXT:
+	case EP_CELL_WORD:
+		return cell->text;
+	case EP_CELL_NS:
+		return ep_digits_int(end, cell->ns);
+	case EP_CELL_ADDRESS:
+		return ep_digits_hex(end, cell->number);
+	default:
+		return ep_digits_uint(end, cell->number);
+	}
+}
+
 static void text_cell(struct ep_grid *grid, size_t i, const struct ep_cell *cell)
 {
 	const struct ep_column *column = &grid->columns[i];
 	const char *before = cell->before ? cell->before : "";
-	char number[EP_TIMETEXT_SIZE];
+	char out[EP_TIMETEXT_SIZE];
 
-	if (cell->dash || cell->kind == EP_CELL_ABSENT) {
-		if (column->width)
-			put_cell(grid, i, "", EP_PLAIN, "-");
-	} else if (column->name) {
+	if (!cell->dash && cell->kind != EP_CELL_ABSENT && column->name)
 		put_name(grid, i, before, cell->text);
-	} else if (cell->kind == EP_CELL_TEXT) {
-		put_cell(grid, i, before, column->color, cell->text);
-	} else {
-		snprintf(number, sizeof(number), "%" PRIu64, cell->number);
-		if (cell->kind == EP_CELL_NS)
-			ep_timetext(number, cell->ns);
-		put_cell(grid, i, before, column->color, number);
-	}
+	else if (!cell->dash && cell->kind != EP_CELL_ABSENT)
+		put_cell(grid, i, before, column->color,
+			 cell->kind == EP_CELL_NS ? ep_timetext(out, cell->ns) : plain(out, cell));
+	else if (column->width)
+		put_cell(grid, i, "", EP_PLAIN, "-");
 }
 
 size_t ep_grid_room(const struct ep_grid *grid)
@@ -157,36 +172,20 @@ static void csv_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void csv_cell(FILE *out, const struct ep_cell *cell)
-{
-	if (cell->kind == EP_CELL_TEXT)
-		csv_text(out, cell->text);
-	else if (cell->kind == EP_CELL_WORD)
-		fputs(cell->text, out);
-	else if (cell->kind == EP_CELL_ADDRESS)
-		fprintf(out, "0x%" PRIx64, cell->number);
-	else if (cell->kind == EP_CELL_NS)
-		fprintf(out, "%" PRId64, cell->ns);
-	else if (cell->kind != EP_CELL_ABSENT)
-		fprintf(out, "%" PRIu64, cell->number);
-}
-
-/* ---- JSON ---- */
-
 static void json_cell(struct ep_json *json, const struct ep_cell *cell)
 {
-	if (cell->kind == EP_CELL_TEXT || cell->kind == EP_CELL_WORD)
-		ep_json_string(json, cell->text);
-	else if (cell->kind == EP_CELL_ADDRESS)
-		ep_json_hex(json, cell->number);
+	char out[EP_TIMETEXT_SIZE];
+
+	if (cell->kind == EP_CELL_ABSENT)
+		ep_json_null(json);
 	else if (cell->kind == EP_CELL_NS)
 		ep_json_int(json, cell->ns);
-	else if (cell->kind == EP_CELL_TRUTH)
-		ep_json_bool(json, cell->number);
 	else if (cell->kind == EP_CELL_COUNT)
 		ep_json_uint(json, cell->number);
+	else if (cell->kind == EP_CELL_TRUTH)
+		ep_json_bool(json, cell->number);
 	else
-		ep_json_null(json);
+		ep_json_string(json, plain(out, cell));
 }
 
 struct ep_json *ep_grid_object(struct ep_grid *grid, const char *format)
@@ -195,7 +194,6 @@ struct ep_json *ep_grid_object(struct ep_grid *grid, const char *format)
 
 	if (grid->layout != EP_LAYOUT_JSON)
 		return NULL;
-	ep_json_init(json, grid->out);
 	ep_json_object(json);
 	ep_json_member_text(json, "format", format);
 	ep_json_member_uint(json, "version", 1);
@@ -204,49 +202,39 @@ struct ep_json *ep_grid_object(struct ep_grid *grid, const char *format)
 
 /* ---- heads and rows ---- */
 
-static void text_head(struct ep_grid *grid)
+void ep_grid_head(struct ep_grid *grid, const char *rows)
 {
+	const char *comma = "";
+
+	grid->rows = rows;
+	if (grid->layout == EP_LAYOUT_JSON) {
+		if (rows)
+			ep_json_key(&grid->json, rows);
+		ep_json_array(&grid->json);
+		return;
+	}
 	grid->names = grid->count;
 	for (size_t i = grid->count; i-- > 0 && grid->columns[i].width <= 0;)
 		if (is_there(grid, i))
 			grid->names = i;
-	fputs(ep_color(EP_BOLD), grid->out);
-	for (size_t i = 0; i < grid->count; i++)
-		if (is_there(grid, i) && *grid->columns[i].head)
-			put_cell(grid, i, "", EP_PLAIN, grid->columns[i].head);
-	fprintf(grid->out, "%s\n", ep_color(EP_PLAIN));
-}
+	if (grid->layout == EP_LAYOUT_TEXT)
+		fputs(ep_color(EP_BOLD), grid->out);
+	for (size_t i = 0; i < grid->count; i++) {
+		const struct ep_column *column = &grid->columns[i];
 
-static void csv_head(struct ep_grid *grid)
-{
-	const char *comma = "";
-
-	for (size_t i = 0; i < grid->count; i++)
-		if (is_there(grid, i)) {
-			fprintf(grid->out, "%s%s", comma, grid->columns[i].key);
-			comma = ",";
-		}
-	fputc('\n', grid->out);
-}
-
-void ep_grid_head(struct ep_grid *grid, const char *rows)
-{
-	grid->rows = rows;
-	if (grid->layout == EP_LAYOUT_TEXT) {
-		text_head(grid);
-	} else if (grid->layout == EP_LAYOUT_CSV) {
-		csv_head(grid);
-	} else if (rows) {
-		ep_json_member_array(&grid->json, rows);
-	} else {
-		ep_json_init(&grid->json, grid->out);
-		ep_json_array(&grid->json);
+		if (is_there(grid, i) && grid->layout == EP_LAYOUT_CSV)
+			fprintf(grid->out, "%s%s", comma, column->key);
+		else if (is_there(grid, i) && *column->head)
+			put_cell(grid, i, "", EP_PLAIN, column->head);
+		comma = is_there(grid, i) ? "," : comma;
 	}
+	fprintf(grid->out, "%s\n", grid->layout == EP_LAYOUT_TEXT ? ep_color(EP_PLAIN) : "");
 }
 
 void ep_grid_row_begin(struct ep_grid *grid, const struct ep_cell *cells)
 {
 	const char *comma = "";
+	char out[EP_TIMETEXT_SIZE];
 
 	grid->used = 0;
 	if (grid->layout == EP_LAYOUT_JSON) {
@@ -254,17 +242,22 @@ void ep_grid_row_begin(struct ep_grid *grid, const struct ep_cell *cells)
 		ep_json_object(&grid->json);
 	}
 	for (size_t i = 0; i < grid->count; i++) {
+		const struct ep_cell *cell = &cells[i];
+
 		if (!is_there(grid, i))
 			continue;
 		if (grid->layout == EP_LAYOUT_TEXT) {
-			text_cell(grid, i, &cells[i]);
+			text_cell(grid, i, cell);
 		} else if (grid->layout == EP_LAYOUT_CSV) {
 			fputs(comma, grid->out);
-			csv_cell(grid->out, &cells[i]);
 			comma = ",";
-		} else if (cells[i].kind != EP_CELL_ABSENT || !grid->columns[i].optional) {
+			if (cell->kind == EP_CELL_TEXT)
+				csv_text(grid->out, cell->text);
+			else
+				fputs(plain(out, cell), grid->out);
+		} else if (cell->kind != EP_CELL_ABSENT || !grid->columns[i].optional) {
 			ep_json_key(&grid->json, grid->columns[i].key);
-			json_cell(&grid->json, &cells[i]);
+			json_cell(&grid->json, cell);
 		}
 	}
 }

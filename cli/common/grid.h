@@ -44,14 +44,6 @@ struct ep_column {
 };
 #define EP_COLUMN_GOES_MAX 5u
 
-/* `LIST(X)` has an X(NAME, values of its struct ep_column) a column: makes the names numbers, their
- * number COLUMNS, and the array `columns`. */
-#define EP_COLUMNS(LIST)                       \
-	enum { LIST(EP_COLUMN_NAME) COLUMNS }; \
-	static const struct ep_column columns[COLUMNS] = {LIST(EP_COLUMN_VALUES)}
-#define EP_COLUMN_NAME(name, ...)   name,
-#define EP_COLUMN_VALUES(name, ...) [name] = {__VA_ARGS__},
-
 /* A value. Zeroes: there is none: "-" in text, nothing where the column has no width; an empty
  * field of CSV. Text is borrowed until the row is printed. */
 struct ep_cell {
@@ -81,6 +73,24 @@ struct ep_cell {
 #define EP_ADDRESS(value) ((struct ep_cell){.kind = EP_CELL_ADDRESS, .number = (value)})
 #define EP_TRUTH(value)   ((struct ep_cell){.kind = EP_CELL_TRUTH, .number = (value)})
 #define EP_ABSENT         ((struct ep_cell){0})
+#define EP_BEHIND(words, value) \
+	((struct ep_cell){.kind = EP_CELL_TEXT, .before = (words), .text = (value)})
+
+/*
+ * A command's columns, each with its value: LIST(X) is of X(NAME, cell, values of a struct
+ * ep_column). EP_COLUMNS makes the names numbers, COLUMNS of them, and the array `columns`; in
+ * EP_CELLS, an array's initializer, cells may be made of what is in scope.
+ */
+#define EP_COLUMNS(LIST)                       \
+	enum { LIST(EP_COLUMN_NAME) COLUMNS }; \
+	static const struct ep_column columns[COLUMNS] = {LIST(EP_COLUMN_VALUES)}
+#define EP_CELLS(LIST)               \
+	{                            \
+		LIST(EP_COLUMN_CELL) \
+	}
+#define EP_COLUMN_NAME(name, cell, ...)   name,
+#define EP_COLUMN_VALUES(name, cell, ...) [name] = {__VA_ARGS__},
+#define EP_COLUMN_CELL(name, cell, ...)   [name] = cell,
 
 /* All but the bytes that it writes is borrowed; nothing is to be freed. */
 struct ep_grid {

@@ -107,15 +107,15 @@ static int by_distance(const void *a, const void *b)
 
 /* ---- printing ------------------------------------------------------------- */
 
-#define COLUMNS_LIST(X)                                  \
-	X(FUNCTION, .key = "function")                   \
-	X(SYMBOL, .key = "symbol")                       \
-	X(MODULE, .key = "module")                       \
-	X(BEFORE, "before", "before", 14)                \
-	X(AFTER, "after", "after", 14)                   \
-	X(DIFFERENCE, .head = "difference", .width = 15) \
-	X(NAME, .head = "function", .color = EP_CYAN)    \
-	X(MODULE_NAME, .head = "", .color = EP_DIM)
+#define COLUMNS_LIST(X)                                                       \
+	X(FUNCTION, EP_TEXT(one->name), .key = "function")                    \
+	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                      \
+	X(MODULE, EP_TEXT(one->module_name), .key = "module")                 \
+	X(BEFORE, EP_COUNT(before), "before", "before", 14)                   \
+	X(AFTER, EP_COUNT(after), "after", "after", 14)                       \
+	X(DIFFERENCE, EP_TEXT(difference), .head = "difference", .width = 15) \
+	X(NAME, EP_TEXT(one->name), .head = "function", .color = EP_CYAN)     \
+	X(MODULE_NAME, EP_BEHIND(" ", ep_shown(one->module_name)), .head = "", .color = EP_DIM)
 EP_COLUMNS(COLUMNS_LIST);
 
 static void print_pair(struct ep_grid *grid, const struct pair *pair)
@@ -123,16 +123,7 @@ static void print_pair(struct ep_grid *grid, const struct pair *pair)
 	const struct ep_counted *one = either(pair);
 	uint64_t before = calls_of(pair->before), after = calls_of(pair->after);
 	char difference[24];
-	const struct ep_cell cells[COLUMNS] = {
-		[FUNCTION] = EP_TEXT(one->name),
-		[SYMBOL] = EP_TEXT(one->symbol),
-		[MODULE] = EP_TEXT(one->module_name),
-		[BEFORE] = EP_COUNT(before),
-		[AFTER] = EP_COUNT(after),
-		[DIFFERENCE] = EP_TEXT(difference),
-		[NAME] = EP_TEXT(one->name),
-		[MODULE_NAME] = {EP_CELL_TEXT, .before = " ", .text = ep_shown(one->module_name)},
-	};
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
 	snprintf(difference, sizeof(difference), "%c%14" PRIu64, after > before ? '+' : '-',
 		 distance(pair));

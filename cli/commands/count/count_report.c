@@ -107,40 +107,28 @@ static size_t choose(struct table *table)
 
 /* ---- columns -------------------------------------------------------------- */
 
-#define COLUMNS_LIST(X)                               \
-	X(FUNCTION, .key = "function")                \
-	X(SYMBOL, .key = "symbol")                    \
-	X(CALLS, "calls", "calls", 14)                \
-	X(BYTES, "bytes", "bytes", 8)                 \
-	X(INSTRUCTIONS, "instr", "instructions", 8)   \
-	X(LOOPS, "loops", "loops", 8)                 \
-	X(MODULE, .key = "module")                    \
-	X(BUILD_ID, .key = "build_id")                \
-	X(ADDRESS, .key = "address")                  \
-	X(FILE_NAME, .key = "file", .optional = true) \
-	X(LINE, .key = "line", .optional = true)      \
-	X(NAME, .head = "function", .color = EP_CYAN)
+#define KNOWN(is, value) (is) ? EP_COUNT(value) : EP_ABSENT
+#define COLUMNS_LIST(X)                                                                           \
+	X(FUNCTION, EP_TEXT(one->name), .key = "function")                                        \
+	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                                          \
+	X(CALLS, EP_COUNT(one->calls), "calls", "calls", 14)                                      \
+	X(BYTES, KNOWN(one->size, one->size), "bytes", "bytes", 8)                                \
+	X(INSTRUCTIONS, KNOWN(one->instructions, one->instructions), "instr", "instructions", 8)  \
+	X(LOOPS, KNOWN(one->instructions, one->loops), "loops", "loops", 8)                       \
+	X(MODULE, EP_TEXT(one->module->path), .key = "module")                                    \
+	X(BUILD_ID, EP_WORD(id), .key = "build_id")                                               \
+	X(ADDRESS, EP_ADDRESS(one->address), .key = "address")                                    \
+	X(FILE_NAME, one->file ? EP_TEXT(one->file) : EP_ABSENT, .key = "file", .optional = true) \
+	X(LINE, KNOWN(one->file, one->line), .key = "line", .optional = true)                     \
+	X(NAME, EP_TEXT(one->name), .head = "function", .color = EP_CYAN)
 EP_COLUMNS(COLUMNS_LIST);
 
 static void print_row(struct ep_grid *grid, const struct ep_counted *one)
 {
-	struct ep_cell cells[COLUMNS] = {
-		[FUNCTION] = EP_TEXT(one->name),
-		[SYMBOL] = EP_TEXT(one->symbol),
-		[CALLS] = EP_COUNT(one->calls),
-		[BYTES] = one->size ? EP_COUNT(one->size) : EP_ABSENT,
-		[INSTRUCTIONS] = one->instructions ? EP_COUNT(one->instructions) : EP_ABSENT,
-		[LOOPS] = one->instructions ? EP_COUNT(one->loops) : EP_ABSENT,
-		[MODULE] = EP_TEXT(one->module->path),
-		[ADDRESS] = EP_ADDRESS(one->address),
-		[FILE_NAME] = one->file ? EP_TEXT(one->file) : EP_ABSENT,
-		[LINE] = one->file ? EP_COUNT(one->line) : EP_ABSENT,
-		[NAME] = EP_TEXT(one->name),
-	};
 	char id[2 * EP_BUILD_ID_MAX + 1];
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
 	ep_hex(id, one->module->build_id, one->module->build_id_size);
-	cells[BUILD_ID] = EP_WORD(id);
 	ep_grid_row_begin(grid, cells);
 	if (grid->layout == EP_LAYOUT_TEXT) {
 		printf("  %s%s", ep_color(EP_DIM), ep_shown(one->module_name));
