@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* screen.c: the only file that knows ncurses. */
 #include "cli/tui/screen.h"
+#include "decoder/util/fit.h" /* before term.h makes a macro of columns */
 
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
@@ -284,21 +285,18 @@ static struct cell cell_of(const char *text, size_t size)
 {
 	struct cell cell = {.width = 1};
 	mbstate_t state = {0};
-	wchar_t wide;
-	int width;
 
 	cell.taken = ep_utf8_show(text, size, cell.text);
 	if ((unsigned char)cell.text[0] < 0x80) {
 		cell.width = (int)strlen(cell.text);
 		return cell;
 	}
-	if (mbrtowc(&wide, cell.text, strlen(cell.text), &state) > 4) {
+	if (mbrtowc(NULL, cell.text, strlen(cell.text), &state) > 4) {
 		strcpy(cell.text, "?");
 		return cell;
 	}
-	width = wcwidth(wide);
-	cell.width = width > 0 ? width : 0;
-	if (width <= 0)
+	cell.width = (int)ep_fit_character(cell.text, strlen(cell.text));
+	if (!cell.width)
 		cell.text[0] = '\0';
 	return cell;
 }

@@ -84,6 +84,21 @@ START_TEST(what_is_too_wide_moves_the_rest_and_is_whole)
 }
 END_TEST
 
+START_TEST(columns_are_what_a_terminal_shows)
+{
+	const char *rest = "     -         -         -  f\n";
+	static const char *const names[] = {"漢字", "e\u0301te\u0301", "\U0001f600", "ä"};
+	static const char *const padded[] = {"漢字     ", "e\u0301te\u0301      ",
+					     "\U0001f600       ", "ä        "};
+	char expected[160];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(expected, sizeof(expected), HEAD "%s%s", padded[i], rest);
+		prints_who(EP_LAYOUT_TEXT, names[i], expected);
+	}
+}
+END_TEST
+
 START_TEST(csv_has_every_value_and_quotes_of_rfc_4180)
 {
 	prints(EP_LAYOUT_CSV, 0, full,
@@ -180,6 +195,7 @@ int main(void)
 
 	tcase_add_test(tests, text_has_columns_and_names_stand_two_blanks_behind);
 	tcase_add_test(tests, what_is_too_wide_moves_the_rest_and_is_whole);
+	tcase_add_test(tests, columns_are_what_a_terminal_shows);
 	tcase_add_test(tests, csv_has_every_value_and_quotes_of_rfc_4180);
 	tcase_add_test(tests, csv_is_nothing_that_a_spreadsheet_runs);
 	tcase_add_test(tests, json_has_the_types_of_values);
