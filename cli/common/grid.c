@@ -100,7 +100,7 @@ static void put_cell(struct ep_grid *grid, size_t i, const char *before, enum ep
 /* On a terminal a name gets what is left of the line. */
 static void put_name(struct ep_grid *grid, size_t i, const char *before, const char *name)
 {
-	size_t used = grid->used + gap_before(grid, i) + strlen(before);
+	size_t used = grid->used + gap_before(grid, i) + ep_fit_columns(before);
 	size_t room = grid->width > used + NAME_LEAST ? grid->width - used : NAME_LEAST;
 	char *said = grid->width ? ep_short_name(name) : ep_strdup(name);
 	char *cut = ep_fit_name(said, grid->width ? room : EP_FIT_ALL);
@@ -134,16 +134,19 @@ static const char *plain(char out[EP_TIMETEXT_SIZE], const struct ep_cell *cell)
 static void text_cell(struct ep_grid *grid, size_t i, const struct ep_cell *cell)
 {
 	const struct ep_column *column = &grid->columns[i];
-	const char *before = cell->before ? cell->before : "";
+	const char *before = cell->before ?: "";
 	char out[EP_TIMETEXT_SIZE];
 
-	if (!cell->dash && cell->kind != EP_CELL_ABSENT && column->name)
-		put_name(grid, i, before, cell->text);
-	else if (!cell->dash && cell->kind != EP_CELL_ABSENT)
-		put_cell(grid, i, before, column->color,
-			 cell->kind == EP_CELL_NS ? ep_timetext(out, cell->ns) : plain(out, cell));
-	else if (column->width)
+	if (!column->width && cell->kind == EP_CELL_ABSENT)
+		return;
+	if (cell->dash || cell->kind == EP_CELL_ABSENT)
 		put_cell(grid, i, "", EP_PLAIN, "-");
+	else if (column->name)
+		put_name(grid, i, before, cell->text);
+	else if (cell->kind == EP_CELL_NS)
+		put_cell(grid, i, before, column->color, ep_timetext(out, cell->ns));
+	else
+		put_cell(grid, i, before, column->color, plain(out, cell));
 }
 
 size_t ep_grid_room(const struct ep_grid *grid)
@@ -204,9 +207,8 @@ struct ep_json *ep_grid_object(struct ep_grid *grid, const char *format)
 
 void ep_grid_head(struct ep_grid *grid, const char *rows)
 {
-	const char *comma = "";
-
 	grid->rows = rows;
+	grid->used = 0;
 	if (grid->layout == EP_LAYOUT_JSON) {
 		if (rows)
 			ep_json_key(&grid->json, rows);
@@ -223,17 +225,15 @@ void ep_grid_head(struct ep_grid *grid, const char *rows)
 		const struct ep_column *column = &grid->columns[i];
 
 		if (is_there(grid, i) && grid->layout == EP_LAYOUT_CSV)
-			fprintf(grid->out, "%s%s", comma, column->key);
+			fprintf(grid->out, "%s%s", grid->used++ ? "," : "", column->key);
 		else if (is_there(grid, i) && *column->head)
 			put_cell(grid, i, "", EP_PLAIN, column->head);
-		comma = is_there(grid, i) ? "," : comma;
 	}
 	fprintf(grid->out, "%s\n", grid->layout == EP_LAYOUT_TEXT ? ep_color(EP_PLAIN) : "");
 }
 
 void ep_grid_row_begin(struct ep_grid *grid, const struct ep_cell *cells)
 {
-	const char *comma = "";
 	char out[EP_TIMETEXT_SIZE];
 
 	grid->used = 0;
@@ -249,8 +249,7 @@ void ep_grid_row_begin(struct ep_grid *grid, const struct ep_cell *cells)
 		if (grid->layout == EP_LAYOUT_TEXT) {
 			text_cell(grid, i, cell);
 		} else if (grid->layout == EP_LAYOUT_CSV) {
-			fputs(comma, grid->out);
-			comma = ",";
+			fputs(grid->used++ ? "," : "", grid->out);
 			if (cell->kind == EP_CELL_TEXT)
 				csv_text(grid->out, cell->text);
 			else

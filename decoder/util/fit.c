@@ -60,6 +60,13 @@ size_t ep_fit_columns(const char *text)
 	return columns_of(text, strlen(text));
 }
 
+int ep_fit_blanks(const char *text, size_t columns)
+{
+	size_t used = ep_fit_columns(text);
+
+	return used < columns ? (int)(columns - used) : 0;
+}
+
 size_t ep_fit_bytes(const char *text, size_t columns)
 {
 	size_t at = 0, size, one;

@@ -11,6 +11,8 @@
 #define EP_FIT_ALL 0u
 
 size_t ep_fit_columns(const char *text);
+/* Blanks that make `text` as wide as `columns`. For printf's %*s. */
+int ep_fit_blanks(const char *text, size_t columns);
 /* Of one well-formed character of `size` bytes. */
 size_t ep_fit_character(const char *text, size_t size);
 /* Bytes of what fits in the first `columns`, and of what takes none behind it. */
