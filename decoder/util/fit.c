@@ -80,19 +80,25 @@ size_t ep_fit_bytes(const char *text, size_t columns)
 	return at;
 }
 
+const char *ep_fit_tail(const char *text, size_t columns)
+{
+	size_t whole = ep_fit_columns(text), at;
+
+	if (whole <= columns)
+		return text;
+	at = ep_fit_bytes(text, whole - columns);
+	/* A wide character of which one column would be left. */
+	if (columns_of(text, at) < whole - columns)
+		at = ep_fit_bytes(text, whole - columns + 1);
+	return text + at;
+}
+
 char *ep_fit_name(const char *name, size_t columns)
 {
-	size_t whole = ep_fit_columns(name), skipped, head, tail;
-
-	if (columns == EP_FIT_ALL || whole <= columns)
+	if (columns == EP_FIT_ALL || ep_fit_columns(name) <= columns)
 		return ep_strdup(name);
-	skipped = whole - (columns - columns / 2 - 1);
-	head = ep_fit_bytes(name, columns / 2);
-	tail = ep_fit_bytes(name, skipped);
-	/* A wide character of which one column would be left. */
-	if (columns_of(name, tail) < skipped)
-		tail = ep_fit_bytes(name, skipped + 1);
-	return ep_asprintf("%.*s…%s", (int)head, name, name + tail);
+	return ep_asprintf("%.*s…%s", (int)ep_fit_bytes(name, columns / 2), name,
+			   ep_fit_tail(name, columns - columns / 2 - 1));
 }
 
 /* ---- lines ---- */

@@ -17,6 +17,8 @@ int ep_fit_blanks(const char *text, size_t columns);
 size_t ep_fit_character(const char *text, size_t size);
 /* Bytes of what fits in the first `columns`, and of what takes none behind it. */
 size_t ep_fit_bytes(const char *text, size_t columns);
+/* The end of `text` that fits in `columns`. */
+const char *ep_fit_tail(const char *text, size_t columns);
 
 /* A copy of a name in at most `columns`, at least 3, its middle replaced by …: both ends tell names
  * apart. EP_FIT_ALL: as it is. The caller frees it. */

@@ -35,8 +35,8 @@ static const struct ep_cell full[COLUMNS] = {
 };
 
 /* A table of one row. */
-static void prints(enum ep_layout layout, size_t width, const struct ep_cell *cells,
-		   const char *expected)
+static void prints_keeping(enum ep_layout layout, size_t width, size_t kept,
+			   const struct ep_cell *cells, const char *expected)
 {
 	struct ep_grid grid;
 	char *written;
@@ -44,7 +44,7 @@ static void prints(enum ep_layout layout, size_t width, const struct ep_cell *ce
 	FILE *out = ep_open_memstream(&written, &size);
 
 	ep_grid_init(&grid, out, layout, columns, COLUMNS);
-	ep_grid_fit(&grid, width, MEDIAN);
+	ep_grid_fit(&grid, width, kept);
 	ep_grid_object(&grid, "some");
 	ep_grid_head(&grid, "rows");
 	ep_grid_row_begin(&grid, cells);
@@ -53,6 +53,12 @@ static void prints(enum ep_layout layout, size_t width, const struct ep_cell *ce
 	ep_close_memstream(out);
 	ck_assert_str_eq(written, expected);
 	free(written);
+}
+
+static void prints(enum ep_layout layout, size_t width, const struct ep_cell *cells,
+		   const char *expected)
+{
+	prints_keeping(layout, width, MEDIAN, cells, expected);
 }
 
 static void prints_who(enum ep_layout layout, const char *who, const char *expected)
@@ -156,6 +162,10 @@ START_TEST(on_a_narrow_terminal_columns_go_by_turns_and_the_kept_one_stays)
 	prints(EP_LAYOUT_TEXT, 52, cells,
 	       "thread    calls    median  function\n"
 	       "-             -         -  abcdefghijkl…opqrstuvwxyz\n");
+	/* Those of one turn go together. */
+	prints_keeping(EP_LAYOUT_TEXT, 52, COLUMNS, cells,
+		       "thread    calls  function\n"
+		       "-             -  abcdefghijklmnopqrstuvwxyz\n");
 	prints(EP_LAYOUT_TEXT, 42, cells,
 	       "thread      median  function\n"
 	       "-                -  abcdefghijk…qrstuvwxyz\n");

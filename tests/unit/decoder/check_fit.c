@@ -71,6 +71,11 @@ START_TEST(no_half_of_a_wide_character_is_left)
 	fits("漢字の関数", 6, "漢…数");
 	fits("漢字の関数", 3, "…");
 	fits("ae\u0301bcde\u0301f", 5, "ae\u0301…e\u0301f");
+	ck_assert_str_eq(ep_fit_tail("漢字", 3), "字");
+	ck_assert_str_eq(ep_fit_tail("漢字", 1), "");
+	ck_assert_str_eq(ep_fit_tail("\033[1mab", 2), "\033[1mab");
+	ck_assert_int_eq(ep_fit_blanks("漢字", 6), 2);
+	ck_assert_int_eq(ep_fit_blanks("漢字", 3), 0);
 	lines("漢字 の 関数\n", 7, 2, "漢字 の\n  関数\n");
 	lines("漢字 の 関数\n", 6, 2, "漢字\n  の\n  関数\n");
 }
