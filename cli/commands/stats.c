@@ -195,14 +195,13 @@ static void print_row(struct table *table, const struct ep_stat *stat)
 
 static void __attribute__((format(printf, 1, 2))) print_remark(const char *format, ...)
 {
-	size_t width = ep_terminal_columns();
 	char text[200];
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	ep_fit_lines(stdout, text, width ? width : EP_FIT_ALL, 2);
+	ep_fit_lines(stdout, text, ep_terminal_columns(), 2);
 }
 
 static void print_remarks(const struct table *table)

@@ -90,6 +90,14 @@ START_TEST(what_is_too_wide_moves_the_rest_and_is_whole)
 }
 END_TEST
 
+START_TEST(a_tail_without_a_value_leaves_no_trace)
+{
+	static const struct ep_cell cells[COLUMNS];
+
+	prints(EP_LAYOUT_TEXT, 0, cells, HEAD "-             -         -         -\n");
+}
+END_TEST
+
 START_TEST(columns_are_what_a_terminal_shows)
 {
 	const char *rest = "     -         -         -  f\n";
@@ -205,6 +213,7 @@ int main(void)
 
 	tcase_add_test(tests, text_has_columns_and_names_stand_two_blanks_behind);
 	tcase_add_test(tests, what_is_too_wide_moves_the_rest_and_is_whole);
+	tcase_add_test(tests, a_tail_without_a_value_leaves_no_trace);
 	tcase_add_test(tests, columns_are_what_a_terminal_shows);
 	tcase_add_test(tests, csv_has_every_value_and_quotes_of_rfc_4180);
 	tcase_add_test(tests, csv_is_nothing_that_a_spreadsheet_runs);
