@@ -9,6 +9,7 @@
 #include "cli/commands/switching_text.h"
 #include "cli/common/say.h"
 #include "coredump/snapshot/kept.h"
+#include "decoder/util/fit.h"
 #include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 #include "decoder/trace/trace.h"
@@ -132,9 +133,9 @@ static void print_thread(const struct ep_trace *trace, const struct ep_trace_thr
 		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
 		ep_timetext(back, ep_trace_ns(trace, trace->last_tsc, thread->last_tsc));
 	}
-	printf("%-8u %-16s %-14s %6s %8zu %14s %14s%s\n", thread->tid, thread->name,
-	       state_text(trace, thread), timing, thread->block_count, span, back,
-	       thread->from_start ? "  whole" : "");
+	printf("%-8u %s%*s %-14s %6s %8zu %14s %14s%s\n", thread->tid, thread->name,
+	       ep_fit_blanks(thread->name, 16), "", state_text(trace, thread), timing,
+	       thread->block_count, span, back, thread->from_start ? "  whole" : "");
 }
 
 static void print_all(const struct ep_session *session, const struct ep_kept_list *kept)

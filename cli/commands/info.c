@@ -13,6 +13,7 @@
 #include "coredump/funtrace/funtrace.h"
 #include "coredump/snapshot/redacted.h"
 #include "decoder/kernel/end.h"
+#include "decoder/util/fit.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/losses.h"
 #include "decoder/trace/owner.h"
@@ -420,13 +421,14 @@ static void print_threads(const struct ep_trace *trace)
 	       "last event");
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		const struct ep_trace_thread *thread = &trace->threads[i];
+		int blanks = ep_fit_blanks(thread->name, 16);
 
 		if (!thread->block_count) {
-			printf("%-8u %-16s %-8s %8s\n", thread->tid, thread->name,
+			printf("%-8u %s%*s %-8s %8s\n", thread->tid, thread->name, blanks, "",
 			       state_text(thread), "-");
 			continue;
 		}
-		printf("%-8u %-16s %-8s %8zu %14s %14s%s\n", thread->tid, thread->name,
+		printf("%-8u %s%*s %-8s %8zu %14s %14s%s\n", thread->tid, thread->name, blanks, "",
 		       state_text(thread), thread->block_count,
 		       ep_timetext(span, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc)),
 		       ep_timetext(back, ep_trace_ns(trace, trace->end.tsc, thread->last_tsc)),

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* list.c: epitaph list: the snapshots that epitaph catch took. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/commands.h"
-#include "cli/common/say.h"
+#include "cli/common/grid.h"
 #include "coredump/kinds/open.h"
 #include "coredump/handler/store.h"
-#include "decoder/util/json.h"
 #include "decoder/report/death/death.h"
 #include "decoder/util/timetext.h"
 
@@ -43,55 +41,46 @@ static void row_fill(struct row *row, const char *folder, const struct ep_stored
 	ep_source_close(source);
 }
 
-static void print_row(const struct row *row)
-{
-	char when[EP_TIMETEXT_SIZE + 16];
+#define COLUMNS_LIST(X)                                            \
+	X(PATH, EP_TEXT(row->path), .key = "path")                 \
+	X(TIME_NS, EP_COUNT(row->stored->time), .key = "time_ns")  \
+	X(BYTES, EP_COUNT(row->stored->size), .key = "bytes")      \
+	X(TIME, EP_TEXT(when), .head = "time (UTC)", .width = -30) \
+	X(PID, EP_COUNT((uint64_t)row->pid), "pid", "pid", 8)      \
+	X(SIGNAL, EP_TEXT(row->signal), "signal", "signal", -10)   \
+	X(SIZE, EP_TEXT(size), .head = "size", .width = 12)        \
+	X(SNAPSHOT, EP_TEXT(ep_shown(row->path)), .head = "snapshot")
+EP_COLUMNS(COLUMNS_LIST);
 
-	printf("%-30.19s %8d %-10s %9.1f MB  %s\n", ep_timetext_clock(when, row->stored->time),
-	       row->pid, row->signal, (double)row->stored->size / 1e6, ep_shown(row->path));
-}
-
-static void json_row(struct ep_json *json, const struct row *row)
+static void print_row(struct ep_grid *grid, const struct row *row)
 {
-	ep_json_newline(json);
-	ep_json_object(json);
-	ep_json_member_text(json, "path", row->path);
-	ep_json_member_int(json, "time_ns", (int64_t)row->stored->time);
-	ep_json_member_int(json, "bytes", (int64_t)row->stored->size);
-	ep_json_member_int(json, "pid", row->pid);
-	ep_json_member_text(json, "signal", row->signal);
-	ep_json_object_end(json);
+	char when[EP_TIMETEXT_SIZE + 16], size[32];
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
+
+	ep_timetext_clock(when, row->stored->time);
+	when[strlen("2026-11-20 23:59:59")] = '\0';
+	snprintf(size, sizeof(size), "%.1f MB", (double)row->stored->size / 1e6);
+	ep_grid_row_begin(grid, cells);
+	ep_grid_row_end(grid);
 }
 
 static int print(const char *folder, const struct ep_stored *list, size_t count, bool as_json)
 {
 	int result = EP_EXIT_COMPLETE;
-	struct ep_json json;
+	struct ep_grid grid;
 	struct row row;
 
-	if (as_json) {
-		ep_json_init(&json, stdout);
-		ep_json_array(&json);
-	} else {
-		printf("%s%-30s %8s %-10s %12s  %s%s\n", ep_color(EP_BOLD), "time (UTC)", "pid",
-		       "signal", "size", "snapshot", ep_color(EP_PLAIN));
-	}
+	ep_grid_init(&grid, stdout, as_json ? EP_LAYOUT_JSON : EP_LAYOUT_TEXT, columns, COLUMNS);
+	ep_grid_head(&grid, NULL);
 	for (size_t i = 0; i < count; i++) {
 		row_fill(&row, folder, &list[i]);
-		if (as_json)
-			json_row(&json, &row);
-		else
-			print_row(&row);
+		print_row(&grid, &row);
 		if (!row.why)
 			continue;
 		ep_say("%s", row.why);
 		result = EP_EXIT_PARTIAL;
 	}
-	if (as_json) {
-		ep_json_array_end(&json);
-		ep_json_newline(&json);
-		ep_json_finish(&json);
-	}
+	ep_grid_finish(&grid);
 	return result;
 }
 

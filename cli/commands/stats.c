@@ -2,7 +2,6 @@
 /* stats.c: epitaph stats: a table of functions, for people, CSV and JSON. */
 #include "decoder/stats/stats.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,15 +9,13 @@
 
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
-#include "cli/common/layout.h"
+#include "cli/common/grid.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "cli/common/terminal.h"
 #include "cli/commands/info_sched.h"
 #include "cli/commands/stats_waits.h"
-#include "decoder/util/json.h"
 #include "decoder/kernel/schedule.h"
-#include "decoder/names/short_name.h"
 #include "decoder/util/fit.h"
 #include "decoder/util/timetext.h"
 
@@ -28,30 +25,13 @@ struct table {
 	struct ep_stats stats;
 	struct ep_table_form form;
 	enum ep_stats_key key;
+	size_t kept; /* its column */
 	bool reverse, by_thread, with_module, waits;
 	struct ep_patterns functions; /* of the rows */
 	size_t rows;                  /* that fit it: the first of the list */
 	bool has_inside;
-	unsigned shown; /* a bit for each of `columns` */
+	struct ep_grid out;
 };
-
-static const struct {
-	const char *word;
-	enum ep_stats_key key;
-} keys[] = {
-	{"self", EP_STATS_SELF},       {"total", EP_STATS_TOTAL},   {"calls", EP_STATS_CALLS},
-	{"min", EP_STATS_MIN},         {"median", EP_STATS_MEDIAN}, {"p90", EP_STATS_P90},
-	{"p99", EP_STATS_P99},         {"max", EP_STATS_MAX},       {"running", EP_STATS_RUNNING},
-	{"waiting", EP_STATS_WAITING}, {"name", EP_STATS_NAME},
-};
-#define KEYS (sizeof(keys) / sizeof(*keys))
-
-/* The columns of durations. */
-static const enum ep_stats_key quantiles[] = {EP_STATS_MIN, EP_STATS_MEDIAN, EP_STATS_P90,
-					      EP_STATS_P99, EP_STATS_MAX};
-#define QUANTILES (sizeof(quantiles) / sizeof(*quantiles))
-
-#define MODULE_WIDTH 24
 
 static size_t rows(const struct table *table)
 {
@@ -89,17 +69,82 @@ static bool has_inside(const struct ep_stats *stats)
 	return false;
 }
 
-/* ---- for people ---------------------------------------------------------- */
+/* ---- columns -------------------------------------------------------------- */
 
-static void print_thread(const struct table *table, const struct ep_stat *stat)
+/* Of a duration that some calls have; of what scheduling events tell. */
+#define TIMES(key) stat->durations.count ? EP_NS(ep_stat_value(stat, EP_STATS_##key)) : EP_ABSENT
+#define SPENT(ns)  has_schedule(table) ? EP_NS(ns) : EP_ABSENT
+
+#define COLUMNS_LIST(X)                                                                       \
+	X(WHO, EP_TEXT(who), .head = "thread", .width = -22)                                  \
+	X(TID, stat->thread ? EP_COUNT(stat->thread->tid) : EP_ABSENT, .key = "tid")          \
+	X(THREAD, stat->thread ? EP_TEXT(stat->thread->name) : EP_ABSENT, .key = "thread")    \
+	X(FUNCTION, EP_TEXT(function->name), .key = "function")                               \
+	X(MODULE, EP_TEXT(function->module), .key = "module", .but_in = EP_LAYOUT_CSV)        \
+	X(CSV_MODULE, EP_TEXT(function->span ? "(span)" : function->module), .key = "module", \
+	  .but_in = EP_LAYOUT_JSON)                                                           \
+	X(KIND, function->span ? EP_TEXT("span") : EP_ABSENT, .key = "kind",                  \
+	  .but_in = EP_LAYOUT_CSV, .optional = true)                                          \
+	X(ADDRESS, EP_ADDRESS(function->start), .key = "address")                             \
+	X(CALLS, EP_COUNT(stat->calls), "calls", "calls", 10)                                 \
+	X(TIMED, EP_COUNT(stat->durations.count), "timed", "timed", 10, 1)                    \
+	X(OPEN, EP_COUNT(stat->open), .key = "open")                                          \
+	X(BEFORE, EP_COUNT(stat->before), .key = "before")                                    \
+	X(LEFT, EP_COUNT(stat->left), .key = "left")                                          \
+	X(SWITCHED, EP_COUNT(stat->switched), .key = "switched_off", .but_in = EP_LAYOUT_CSV) \
+	X(TOTAL, EP_NS(stat->total), "total", "total_ns", 12, 5)                              \
+	X(SELF, EP_NS(stat->self), "self", "self_ns", 12)                                     \
+	X(MIN, TIMES(MIN), "min", "min_ns", 11, 1)                                            \
+	X(MEDIAN, TIMES(MEDIAN), "median", "median_ns", 11, 3)                                \
+	X(P90, TIMES(P90), "p90", "p90_ns", 11, 1)                                            \
+	X(P99, TIMES(P99), "p99", "p99_ns", 11, 1)                                            \
+	X(MAX, TIMES(MAX), "max", "max_ns", 11, 2)                                            \
+	X(ON_CPU, SPENT(stat->running), "on CPU", "on_cpu_ns", 12, 4, .optional = true)       \
+	X(WAITING, SPENT(stat->waiting), "waiting", "waiting_ns", 12, .optional = true)       \
+	X(INSIDE, SPENT(stat->inside), "inside", "inside_ns", 12, 2, .optional = true)        \
+	X(UNKNOWN, SPENT(stat->unknown), .key = "unknown_ns", .optional = true)               \
+	X(FILE_NAME, EP_TEXT(function->module), .head = "module", .width = -24)               \
+	X(NAME, EP_BEHIND(function->span ? "span " : "", function->name), .head = "function", \
+	  .color = EP_CYAN, .name = true)
+EP_COLUMNS(COLUMNS_LIST);
+
+static const struct {
+	const char *word;
+	enum ep_stats_key key;
+	size_t column; /* that stays, however narrow the terminal is */
+} keys[] = {
+	{"self", EP_STATS_SELF, SELF},
+	{"total", EP_STATS_TOTAL, TOTAL},
+	{"calls", EP_STATS_CALLS, CALLS},
+	{"min", EP_STATS_MIN, MIN},
+	{"median", EP_STATS_MEDIAN, MEDIAN},
+	{"p90", EP_STATS_P90, P90},
+	{"p99", EP_STATS_P99, P99},
+	{"max", EP_STATS_MAX, MAX},
+	{"running", EP_STATS_RUNNING, ON_CPU},
+	{"waiting", EP_STATS_WAITING, WAITING},
+	{"name", EP_STATS_NAME, NAME},
+};
+
+static void choose_columns(struct table *table)
 {
-	char text[160];
+	struct ep_grid *out = &table->out;
 
-	if (!table->by_thread)
+	ep_grid_init(out, stdout, table->form.layout, columns, COLUMNS);
+	for (size_t i = WHO; i <= THREAD && !table->by_thread; i++)
+		ep_grid_hide(out, i);
+	if (!table->with_module)
+		ep_grid_hide(out, FILE_NAME);
+	if (table->form.layout != EP_LAYOUT_TEXT)
 		return;
-	snprintf(text, sizeof(text), "%u %s", stat->thread->tid, stat->thread->name);
-	printf("%-22s ", text);
+	for (size_t i = ON_CPU; i <= WAITING && !has_schedule(table); i++)
+		ep_grid_hide(out, i);
+	if (!table->has_inside)
+		ep_grid_hide(out, INSIDE);
+	ep_grid_fit(out, ep_terminal_columns(), table->kept);
 }
+
+/* ---- for people ---------------------------------------------------------- */
 
 /* What a plain count and a name don't say. `room`: columns that are left; EP_FIT_ALL. What does not
  * fit is in the wide table. */
@@ -128,131 +173,42 @@ static void print_notes(const struct ep_stat *stat, size_t room)
 			printf("%s%s", ep_color(EP_DIM), text);
 			before = ", ";
 		}
-	printf("%s%s\n", *before == ',' ? ")" : "", ep_color(EP_PLAIN));
+	printf("%s%s", *before == ',' ? ")" : "", ep_color(EP_PLAIN));
 }
 
-/* Columns of numbers, as they stand. */
-static const struct {
-	const char *name;
-	int width;     /* with the blank behind it */
-	unsigned goes; /* where the terminal is too narrow for all: those with the least first;
-			  0 never, nor what the table is sorted by */
-	enum ep_stats_key key;
-} columns[] = {
-	{"calls", 11, 0, EP_STATS_CALLS},     {"timed", 11, 1, EP_STATS_NAME},
-	{"total", 13, 5, EP_STATS_TOTAL},     {"self", 13, 0, EP_STATS_SELF},
-	{"min", 12, 1, EP_STATS_MIN},         {"median", 12, 3, EP_STATS_MEDIAN},
-	{"p90", 12, 1, EP_STATS_P90},         {"p99", 12, 1, EP_STATS_P99},
-	{"max", 12, 2, EP_STATS_MAX},         {"on CPU", 13, 4, EP_STATS_RUNNING},
-	{"waiting", 13, 0, EP_STATS_WAITING}, {"inside", 13, 2, EP_STATS_NAME},
-};
-enum { CALLS, TIMED, TOTAL, SELF, MIN, MEDIAN, P90, P99, MAX, ON_CPU, WAITING, INSIDE, COLUMNS };
-static_assert(sizeof(columns) / sizeof(*columns) == COLUMNS, "a row each");
-
-/* Columns in front of the function's name. */
-static size_t columns_before_name(const struct table *table)
+static void print_row(struct table *table, const struct ep_stat *stat)
 {
-	size_t width =
-		(table->by_thread ? 23 : 0) + 1 + (table->with_module ? MODULE_WIDTH + 1 : 0);
+	const struct ep_function *function = stat->function;
+	char who[160] = "";
+	struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
-	for (unsigned i = 0; i < COLUMNS; i++)
-		width += table->shown >> i & 1 ? (size_t)columns[i].width : 0;
-	return width;
-}
-
-#define NAME_LEAST 16u /* columns of it, however narrow the terminal is */
-
-static void choose_columns(struct table *table)
-{
-	size_t room = ep_terminal_columns();
-
-	table->shown = (1u << COLUMNS) - 1;
-	if (!has_schedule(table))
-		table->shown &= ~(1u << ON_CPU | 1u << WAITING);
-	if (!table->has_inside)
-		table->shown &= ~(1u << INSIDE);
-	for (unsigned turn = 1; turn <= 5 && room && columns_before_name(table) + NAME_LEAST > room;
-	     turn++)
-		for (unsigned i = 0; i < COLUMNS; i++)
-			if (columns[i].goes == turn &&
-			    (columns[i].key != table->key || columns[i].key == EP_STATS_NAME))
-				table->shown &= ~(1u << i);
-}
-
-static void print_cell(const struct table *table, unsigned column, const char *text)
-{
-	if (table->shown >> column & 1)
-		printf("%*s ", columns[column].width - 1, text);
-}
-
-/* On a terminal a name gets what is left of the line. Returns what it leaves, at least 1;
- * EP_FIT_ALL elsewhere. */
-static size_t print_name(const struct table *table, const struct ep_stat *stat)
-{
-	size_t width = ep_terminal_columns(), before = columns_before_name(table);
-	size_t room = width > before + NAME_LEAST ? width - before : NAME_LEAST;
-	char *said = ep_short_name(stat->function->name);
-	char *cut = ep_fit_name(width ? said : stat->function->name, width ? room : EP_FIT_ALL);
-
-	printf("%s%s%s%s", stat->function->span ? "span " : "", ep_color(EP_CYAN), cut,
-	       ep_color(EP_PLAIN));
-	room = ep_fit_columns(cut) + 1 < room ? room - ep_fit_columns(cut) : 1;
-	free(cut);
-	free(said);
-	return width ? room : EP_FIT_ALL;
-}
-
-static void print_row(const struct table *table, const struct ep_stat *stat)
-{
-	uint64_t timed = stat->durations.count;
-	char text[EP_TIMETEXT_SIZE], least[EP_TIMETEXT_SIZE + 1];
-
-	print_thread(table, stat);
-	snprintf(text, sizeof(text), "%" PRIu64, stat->calls);
-	print_cell(table, CALLS, text);
-	snprintf(text, sizeof(text), "%" PRIu64, timed);
-	print_cell(table, TIMED, text);
-	print_cell(table, TOTAL, ep_timetext(text, stat->total));
-	print_cell(table, SELF, stat->function->span ? "-" : ep_timetext(text, stat->self));
-	for (unsigned i = 0; i < QUANTILES; i++)
-		print_cell(table, MIN + i,
-			   timed ? ep_timetext(text, ep_stat_value(stat, quantiles[i])) : "-");
-	print_cell(table, ON_CPU, ep_timetext(text, stat->running));
-	snprintf(least, sizeof(least), "%s%s", at_least(stat), ep_timetext(text, stat->waiting));
-	print_cell(table, WAITING, least);
-	print_cell(table, INSIDE, stat->inside ? ep_timetext(text, stat->inside) : "-");
-	putchar(' ');
-	if (table->with_module)
-		printf("%-*s ", MODULE_WIDTH, stat->function->module);
-	print_notes(stat, print_name(table, stat));
+	if (stat->thread)
+		snprintf(who, sizeof(who), "%u %s", stat->thread->tid, stat->thread->name);
+	cells[SELF].dash = function->span;
+	cells[WAITING].before = at_least(stat);
+	cells[INSIDE].dash = !stat->inside;
+	ep_grid_row_begin(&table->out, cells);
+	if (table->form.layout == EP_LAYOUT_TEXT)
+		print_notes(stat, ep_grid_room(&table->out));
+	ep_grid_row_end(&table->out);
 }
 
 static void __attribute__((format(printf, 1, 2))) print_remark(const char *format, ...)
 {
-	size_t width = ep_terminal_columns();
 	char text[200];
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	ep_fit_lines(stdout, text, width ? width : EP_FIT_ALL, 2);
+	ep_fit_lines(stdout, text, ep_terminal_columns(), 2);
 }
 
-static void print_text(const struct table *table)
+static void print_remarks(const struct table *table)
 {
 	const struct ep_stats *stats = &table->stats;
 	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
 
-	printf("%s%s", ep_color(EP_BOLD), table->by_thread ? "thread                 " : "");
-	for (unsigned i = 0; i < COLUMNS; i++)
-		print_cell(table, i, columns[i].name);
-	putchar(' ');
-	if (table->with_module)
-		printf("%-*s ", MODULE_WIDTH, "module");
-	printf("function%s\n", ep_color(EP_PLAIN));
-	for (size_t i = 0; i < rows(table); i++)
-		print_row(table, stats->list[i]);
 	if (rows(table) < table->rows)
 		printf("… %zu more\n", table->rows - rows(table));
 	putchar('\n');
@@ -261,7 +217,7 @@ static void print_text(const struct table *table)
 	if (has_unknown(table))
 		print_remark(">: at least; scheduling events do not tell of all of the function's "
 			     "time.\n");
-	if (table->has_inside && table->shown >> INSIDE & 1)
+	if (table->has_inside && !(table->out.hidden >> INSIDE & 1))
 		print_remark(
 			"inside: of waiting, in the function or in what it called; in which is "
 			"not known, as not every call has a time of its own.\n");
@@ -274,121 +230,34 @@ static void print_text(const struct table *table)
 			     ep_counttext(calls, stats->gaps));
 }
 
-/* ---- for programs -------------------------------------------------------- */
-
-static void print_csv(const struct table *table)
+static void print_functions(struct table *table)
 {
-	printf("%sfunction,module,address,calls,timed,open,before,left,total_ns,self_ns,min_ns,"
-	       "median_ns,p90_ns,p99_ns,max_ns,on_cpu_ns,waiting_ns,inside_ns,unknown_ns\n",
-	       table->by_thread ? "tid,thread," : "");
-	for (size_t i = 0; i < rows(table); i++) {
-		const struct ep_stat *stat = table->stats.list[i];
+	const struct ep_stats *stats = &table->stats;
+	struct ep_json *json = ep_grid_object(&table->out, "epitaph-stats");
 
-		if (table->by_thread) {
-			printf("%u,", stat->thread->tid);
-			ep_csv_field(stat->thread->name);
-			putchar(',');
-		}
-		ep_csv_field(stat->function->name);
-		putchar(',');
-		ep_csv_field(stat->function->span ? "(span)" : stat->function->module);
-		printf(",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		       ",%" PRId64 ",%" PRId64,
-		       stat->function->start, stat->calls, stat->durations.count, stat->open,
-		       stat->before, stat->left, stat->total, stat->self);
-		for (size_t k = 0; k < QUANTILES; k++)
-			if (stat->durations.count)
-				printf(",%" PRId64, ep_stat_value(stat, quantiles[k]));
-			else
-				putchar(',');
+	if (json) {
+		ep_json_member_uint(json, "calls", stats->calls);
+		ep_json_member_uint(json, "timed", stats->timed);
+		ep_json_member_uint(json, "gaps", stats->gaps);
 		if (has_schedule(table))
-			printf(",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n", stat->running,
-			       stat->waiting, stat->inside, stat->unknown);
-		else
-			printf(",,,,\n");
+			ep_json_member_int(json, "unplaced_ns", stats->unplaced);
 	}
-}
-
-static void json_quantiles(struct ep_json *json, const struct ep_stat *stat)
-{
-	static const char *const names[] = {"min_ns", "median_ns", "p90_ns", "p99_ns", "max_ns"};
-
-	for (size_t i = 0; i < QUANTILES; i++) {
-		ep_json_key(json, names[i]);
-		if (stat->durations.count)
-			ep_json_int(json, ep_stat_value(stat, quantiles[i]));
-		else
-			ep_json_null(json);
-	}
-}
-
-/* `spent`: it is known on what. */
-static void json_row(struct ep_json *json, const struct ep_stat *stat, bool spent)
-{
-	char address[24];
-
-	ep_json_object(json);
-	if (stat->thread) {
-		ep_json_member_int(json, "tid", stat->thread->tid);
-		ep_json_member_text(json, "thread", stat->thread->name);
-	}
-	ep_json_member_text(json, "function", stat->function->name);
-	ep_json_member_text(json, "module", stat->function->module);
-	if (stat->function->span) {
-		ep_json_member_text(json, "kind", "span");
-	}
-	snprintf(address, sizeof(address), "0x%" PRIx64, stat->function->start);
-	ep_json_member_text(json, "address", address);
-	ep_json_member_int(json, "calls", (int64_t)stat->calls);
-	ep_json_member_int(json, "timed", (int64_t)stat->durations.count);
-	ep_json_member_int(json, "open", (int64_t)stat->open);
-	ep_json_member_int(json, "before", (int64_t)stat->before);
-	ep_json_member_int(json, "left", (int64_t)stat->left);
-	ep_json_member_int(json, "switched_off", (int64_t)stat->switched);
-	ep_json_member_int(json, "total_ns", stat->total);
-	ep_json_member_int(json, "self_ns", stat->self);
-	json_quantiles(json, stat);
-	if (spent) {
-		ep_json_member_int(json, "on_cpu_ns", stat->running);
-		ep_json_member_int(json, "waiting_ns", stat->waiting);
-		ep_json_member_int(json, "inside_ns", stat->inside);
-		ep_json_member_int(json, "unknown_ns", stat->unknown);
-	}
-	ep_json_object_end(json);
-	ep_json_newline(json);
-}
-
-static void print_json(const struct table *table)
-{
-	struct ep_json json;
-
-	ep_json_init(&json, stdout);
-	ep_json_object(&json);
-	ep_json_member_text(&json, "format", "epitaph-stats");
-	ep_json_member_int(&json, "version", 1);
-	ep_json_member_int(&json, "calls", (int64_t)table->stats.calls);
-	ep_json_member_int(&json, "timed", (int64_t)table->stats.timed);
-	ep_json_member_int(&json, "gaps", (int64_t)table->stats.gaps);
-	if (has_schedule(table))
-		ep_json_member_int(&json, "unplaced_ns", table->stats.unplaced);
-	ep_json_member_array(&json, "functions");
-	ep_json_newline(&json);
+	ep_grid_head(&table->out, "functions");
 	for (size_t i = 0; i < rows(table); i++)
-		json_row(&json, table->stats.list[i], has_schedule(table));
-	ep_json_array_end(&json);
-	ep_json_object_end(&json);
-	ep_json_newline(&json);
-	/* Why stdout failed is reported once, at the end. */
-	ep_json_finish(&json);
+		print_row(table, stats->list[i]);
+	ep_grid_finish(&table->out);
+	if (table->form.layout == EP_LAYOUT_TEXT)
+		print_remarks(table);
 }
 
 /* ---- the command --------------------------------------------------------- */
 
 static int choose_key(struct table *table, const char *word)
 {
-	for (size_t i = 0; word && i < KEYS; i++)
+	for (size_t i = 0; word && i < sizeof(keys) / sizeof(*keys); i++)
 		if (!strcmp(word, keys[i].word)) {
 			table->key = keys[i].key;
+			table->kept = keys[i].column;
 			return 0;
 		}
 	if (!word)
@@ -464,18 +333,13 @@ static int print_table(struct table *table)
 	choose_columns(table);
 	if (!table->rows)
 		return EP_EXIT_NOTHING;
-	if (table->form.layout == EP_LAYOUT_TEXT)
-		print_text(table);
-	else if (table->form.layout == EP_LAYOUT_CSV)
-		print_csv(table);
-	else
-		print_json(table);
+	print_functions(table);
 	return EP_EXIT_COMPLETE;
 }
 
 static int stats_run(const struct ep_arguments *arguments)
 {
-	struct table table = {0};
+	struct table table = {.kept = SELF};
 	int result = read_arguments(&table, arguments), status;
 
 	if (result)

@@ -6,56 +6,42 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/say.h"
-#include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 
 #define OUTSIDE "(outside of all known calls)"
 #define UNKNOWN "(in which call is not known)"
+
+#define COLUMNS_LIST(X)                                                                     \
+	X(FUNCTION, EP_TEXT(name_of(wait->function)), .key = "function")                    \
+	X(CALLER, EP_TEXT(name_of(wait->caller)), .key = "caller")                          \
+	X(INSIDE, EP_TRUTH(wait->inside), .key = "inside", .but_in = EP_LAYOUT_CSV)         \
+	X(WAITS, EP_COUNT(wait->count), "waits", "waits", 10)                               \
+	X(OPEN, EP_COUNT(wait->open), .key = "open")                                        \
+	X(TOTAL, EP_NS(wait->total), "total", "total_ns", 12)                               \
+	X(LONGEST, EP_NS(wait->longest), "longest", "longest_ns", 12)                       \
+	X(KIND, EP_WORD(wait->waker_count ? kind_text(by) : ""), .key = "ended_by",         \
+	  .but_in = EP_LAYOUT_JSON)                                                         \
+	X(WAKER, EP_TEXT(waker), .key = "by", .but_in = EP_LAYOUT_JSON)                     \
+	X(CSV_INSIDE, EP_TRUTH(wait->inside), .key = "inside", .but_in = EP_LAYOUT_JSON)    \
+	X(CALL, EP_BEHIND(wait->inside && wait->function ? "somewhere inside " : "", call), \
+	  .head = "call < caller", .color = EP_CYAN)
+EP_COLUMNS(COLUMNS_LIST);
 
 static const char *name_of(const struct ep_function *function)
 {
 	return function ? function->name : "";
 }
 
-static void print_wakers(const struct ep_waits *waits, const struct ep_trace *trace,
-			 const struct ep_wait *wait)
+static void print_rest(const struct ep_wait *wait, const char *waker)
 {
-	const struct ep_wait_waker *most = &wait->wakers[0];
-	char text[128];
-
-	(void)waits;
-	if (wait->waker_count == 0)
-		return;
-	printf("  ended by %s", ep_waker_text(text, sizeof(text), trace->schedule, &most->slice));
-	if (wait->waker_count > 1)
-		printf(" (%" PRIu64 " times), and others", most->count);
-}
-
-static void print_row(const struct ep_waits *waits, const struct ep_trace *trace,
-		      const struct ep_wait *wait)
-{
-	char total[EP_TIMETEXT_SIZE], longest[EP_TIMETEXT_SIZE];
-
-	printf("%10" PRIu64 " %12s %12s  %s%s%s%s", wait->count, ep_timetext(total, wait->total),
-	       ep_timetext(longest, wait->longest),
-	       wait->inside && wait->function ? "somewhere inside " : "", ep_color(EP_CYAN),
-	       wait->function ? wait->function->name
-	       : wait->inside ? UNKNOWN
-			      : OUTSIDE,
-	       ep_color(EP_PLAIN));
 	if (wait->caller)
 		printf(" < %s", wait->caller->name);
 	if (wait->open)
 		printf("  (%" PRIu64 " had not ended)", wait->open);
-	print_wakers(waits, trace, wait);
-	putchar('\n');
-}
-
-static void print_text_head(void)
-{
-	printf("%s%10s %12s %12s  call < caller%s\n", ep_color(EP_BOLD), "waits", "total",
-	       "longest", ep_color(EP_PLAIN));
+	if (wait->waker_count)
+		printf("  ended by %s", waker);
+	if (wait->waker_count > 1)
+		printf(" (%" PRIu64 " times), and others", wait->wakers[0].count);
 }
 
 static void print_text_end(const struct ep_waits *waits)
@@ -82,22 +68,6 @@ static const char *kind_text(const struct ep_slice *slice)
 	return words[slice->waker_kind];
 }
 
-static void csv_row(const struct ep_trace *trace, const struct ep_wait *wait)
-{
-	const struct ep_slice *by = &wait->wakers[0].slice;
-	char text[128] = "";
-
-	if (wait->waker_count)
-		ep_waker_text(text, sizeof(text), trace->schedule, by);
-	ep_csv_field(name_of(wait->function));
-	putchar(',');
-	ep_csv_field(name_of(wait->caller));
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%s,", wait->count, wait->open,
-	       wait->total, wait->longest, wait->waker_count ? kind_text(by) : "");
-	ep_csv_field(text);
-	printf(",%d\n", wait->inside);
-}
-
 static void json_waker(struct ep_json *json, const struct ep_trace *trace,
 		       const struct ep_wait_waker *waker)
 {
@@ -114,59 +84,48 @@ static void json_waker(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_object_end(json);
 }
 
-static void json_row(struct ep_json *json, const struct ep_trace *trace, const struct ep_wait *wait)
+static void json_wakers(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_wait *wait)
 {
-	ep_json_object(json);
-	ep_json_member_text(json, "function", name_of(wait->function));
-	ep_json_member_text(json, "caller", name_of(wait->caller));
-	ep_json_member_bool(json, "inside", wait->inside);
-	ep_json_member_uint(json, "waits", wait->count);
-	ep_json_member_uint(json, "open", wait->open);
-	ep_json_member_int(json, "total_ns", wait->total);
-	ep_json_member_int(json, "longest_ns", wait->longest);
 	ep_json_member_array(json, "ended_by");
 	for (size_t i = 0; i < wait->waker_count; i++)
 		json_waker(json, trace, &wait->wakers[i]);
 	ep_json_array_end(json);
-	ep_json_object_end(json);
-	ep_json_newline(json);
 }
 
-static void json_head(struct ep_json *json, const struct ep_waits *waits)
+static void print_row(struct ep_grid *grid, const struct ep_trace *trace,
+		      const struct ep_wait *wait)
 {
-	ep_json_init(json, stdout);
-	ep_json_object(json);
-	ep_json_member_text(json, "format", "epitaph-waits");
-	ep_json_member_uint(json, "version", 1);
-	ep_json_member_int(json, "waited_ns", waits->total);
-	ep_json_member_int(json, "waited_for_cpu_ns", waits->ready);
-	ep_json_member_int(json, "waited_inside_ns", waits->inside);
-	ep_json_member_array(json, "waits");
-	ep_json_newline(json);
-}
+	const struct ep_slice *by = &wait->wakers[0].slice;
+	char waker[128] = "";
+	const char *call = wait->function ? wait->function->name : wait->inside ? UNKNOWN : OUTSIDE;
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
 
-static void json_end(struct ep_json *json)
-{
-	ep_json_array_end(json);
-	ep_json_object_end(json);
-	ep_json_newline(json);
-	/* Why stdout failed is reported once, at the end. */
-	ep_json_finish(json);
+	if (wait->waker_count)
+		ep_waker_text(waker, sizeof(waker), trace->schedule, by);
+	ep_grid_row_begin(grid, cells);
+	if (grid->layout == EP_LAYOUT_JSON)
+		json_wakers(&grid->json, trace, wait);
+	else if (grid->layout == EP_LAYOUT_TEXT)
+		print_rest(wait, waker);
+	ep_grid_row_end(grid);
 }
 
 void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 		    const struct ep_table_form *form, const struct ep_patterns *functions)
 {
-	const enum ep_layout layout = form->layout;
-	struct ep_json json;
+	struct ep_grid grid;
+	struct ep_json *json;
 	uint64_t rows = 0;
 
-	if (layout == EP_LAYOUT_JSON)
-		json_head(&json, waits);
-	else if (layout == EP_LAYOUT_CSV)
-		printf("function,caller,waits,open,total_ns,longest_ns,ended_by,by,inside\n");
-	else
-		print_text_head();
+	ep_grid_init(&grid, stdout, form->layout, columns, COLUMNS);
+	json = ep_grid_object(&grid, "epitaph-waits");
+	if (json) {
+		ep_json_member_int(json, "waited_ns", waits->total);
+		ep_json_member_int(json, "waited_for_cpu_ns", waits->ready);
+		ep_json_member_int(json, "waited_inside_ns", waits->inside);
+	}
+	ep_grid_head(&grid, "waits");
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct ep_wait *wait = waits->list[i];
 
@@ -174,15 +133,9 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 			continue;
 		if (form->limit && rows++ == form->limit)
 			break;
-		if (layout == EP_LAYOUT_JSON)
-			json_row(&json, trace, wait);
-		else if (layout == EP_LAYOUT_CSV)
-			csv_row(trace, wait);
-		else
-			print_row(waits, trace, wait);
+		print_row(&grid, trace, wait);
 	}
-	if (layout == EP_LAYOUT_JSON)
-		json_end(&json);
-	else if (layout == EP_LAYOUT_TEXT)
+	ep_grid_finish(&grid);
+	if (form->layout == EP_LAYOUT_TEXT)
 		print_text_end(waits);
 }

@@ -3,7 +3,7 @@
 #ifndef EPITAPH_CLI_STATS_WAITS_H
 #define EPITAPH_CLI_STATS_WAITS_H
 
-#include "cli/common/layout.h"
+#include "cli/common/grid.h"
 #include "decoder/util/patterns.h"
 #include "decoder/stats/waits.h"
 

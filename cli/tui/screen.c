@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* screen.c: the only file that knows ncurses. */
 #include "cli/tui/screen.h"
+#include "decoder/util/fit.h" /* before term.h makes a macro of columns */
 
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
@@ -279,42 +280,32 @@ struct cell {
 	int width;
 };
 
-/* `size` is more than 0. Characters of no width are left out: there is nothing to count them by. */
+/* `size` is more than 0. Characters of no width are left out: there is nothing to count them by.
+ * What the user's locale cannot show is as wide as it would be. */
 static struct cell cell_of(const char *text, size_t size)
 {
 	struct cell cell = {.width = 1};
 	mbstate_t state = {0};
-	wchar_t wide;
-	int width;
 
 	cell.taken = ep_utf8_show(text, size, cell.text);
 	if ((unsigned char)cell.text[0] < 0x80) {
 		cell.width = (int)strlen(cell.text);
 		return cell;
 	}
-	if (mbrtowc(&wide, cell.text, strlen(cell.text), &state) > 4) {
-		strcpy(cell.text, "?");
-		return cell;
-	}
-	width = wcwidth(wide);
-	cell.width = width > 0 ? width : 0;
-	if (width <= 0)
+	cell.width = (int)ep_fit_character(cell.text, strlen(cell.text));
+	if (!cell.width)
 		cell.text[0] = '\0';
+	else if (mbrtowc(NULL, cell.text, strlen(cell.text), &state) > 4)
+		strcpy(cell.text, cell.width > 1 ? "??" : strcmp(cell.text, "…") ? "?" : ".");
 	return cell;
 }
 
 int ep_screen_width(const char *text)
 {
-	size_t left = strlen(text);
-	int width = 0;
+	char *shown = ep_utf8_escape(text, strlen(text));
+	int width = (int)ep_fit_columns(shown);
 
-	while (left) {
-		struct cell cell = cell_of(text, left);
-
-		width += cell.width;
-		text += cell.taken;
-		left -= cell.taken;
-	}
+	free(shown);
 	return width;
 }
 
@@ -405,55 +396,17 @@ void ep_row_number(struct ep_row *line, enum ep_ink ink, int cells, const char *
 	put(line, " ", 1);
 }
 
-/* The bytes of `text` that fill no more than `cells`. */
-static size_t bytes_within(const char *text, int cells)
-{
-	size_t size = strlen(text), used = 0;
-
-	while (used < size) {
-		struct cell cell = cell_of(text + used, size - used);
-
-		if (cell.width > cells)
-			break;
-		cells -= cell.width;
-		used += cell.taken;
-	}
-	return used;
-}
-
-/* Where the last `cells` of the text begin. */
-static const char *tail_within(const char *text, int cells)
-{
-	int left = ep_screen_width(text) - cells;
-
-	while (left > 0) {
-		struct cell cell = cell_of(text, strlen(text));
-
-		left -= cell.width;
-		text += cell.taken;
-	}
-	return text;
-}
-
 void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int reserve)
 {
-	const char *dots = MB_CUR_MAX > 1 ? "\u2026" : "..";
-	int room = line->end - line->x - reserve, half;
-	const char *tail;
+	int room = line->end - line->x - reserve;
+	char *shown = ep_utf8_escape(text, strlen(text)), *cut = NULL;
 
-	if (ep_screen_width(text) <= room) {
-		ep_row_text(line, ink, text);
-		return;
-	}
-	room -= ep_screen_width(dots);
-	if (room < 2)
-		return;
-	half = room / 2;
-	tail = tail_within(text, room - half);
-	attrset(attributes(line, ink));
-	put(line, text, bytes_within(text, half));
-	put(line, dots, strlen(dots));
-	put(line, tail, strlen(tail));
+	if (room >= 3)
+		cut = ep_fit_name(shown, (size_t)room);
+	if (cut || (int)ep_fit_columns(shown) <= room)
+		ep_row_text(line, ink, cut ? cut : shown);
+	free(cut);
+	free(shown);
 }
 
 void ep_screen_full_names(bool full)

@@ -2,27 +2,46 @@
 /* fit.c: how wide text is, and how it is made narrower. */
 #include "decoder/util/fit.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "coredump/util/alloc.h"
+#include "coredump/util/utf8.h"
 
 #define ESCAPE '\033'
 
-/* Bytes of what `text` begins with, an escape sequence (*columns 0) or a character (1). Text is
- * valid UTF-8; what is not counts a column a byte. */
+/* By the table of UTF-8, whatever the user's locale is: text is UTF-8 in all of them. */
+size_t ep_fit_character(const char *text, size_t size)
+{
+	static locale_t utf8;
+	locale_t before;
+	int width;
+
+	if (size < 2 || (!utf8 && !(utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0))))
+		return 1;
+	before = uselocale(utf8);
+	width = wcwidth((wchar_t)ep_utf8_code_point(text, size));
+	uselocale(before);
+	return width < 0 ? 1 : (size_t)width;
+}
+
+/* Bytes of what `text` begins with, an escape sequence (*columns 0) or a character. Text is valid
+ * UTF-8; what is not counts a column a byte. */
 static size_t piece(const char *text, size_t *columns)
 {
 	size_t size = 1;
 
-	*columns = *text != ESCAPE;
 	if (*text == ESCAPE) {
+		*columns = 0;
 		size += strcspn(text + 1, "m");
 		return size + (text[size] == 'm');
 	}
-	while (((unsigned char)text[size] & 0xc0) == 0x80)
+	while (((unsigned char)text[size] & 0xc0) == 0x80 && size < 4)
 		size++;
+	*columns = ep_fit_character(text, size);
 	return size;
 }
 
@@ -41,27 +60,45 @@ size_t ep_fit_columns(const char *text)
 	return columns_of(text, strlen(text));
 }
 
-/* Bytes of the first `columns`, and of the escape sequences behind them. */
-static size_t bytes_of(const char *text, size_t columns)
+int ep_fit_blanks(const char *text, size_t columns)
 {
-	size_t at = 0, one;
+	size_t used = ep_fit_columns(text);
 
-	while (text[at] && (columns || text[at] == ESCAPE)) {
-		at += piece(text + at, &one);
+	return used < columns ? (int)(columns - used) : 0;
+}
+
+size_t ep_fit_bytes(const char *text, size_t columns)
+{
+	size_t at = 0, size, one;
+
+	for (; text[at]; at += size) {
+		size = piece(text + at, &one);
+		if (one > columns)
+			break;
 		columns -= one;
 	}
 	return at;
 }
 
+const char *ep_fit_tail(const char *text, size_t columns)
+{
+	size_t whole = ep_fit_columns(text), at;
+
+	if (whole <= columns)
+		return text;
+	at = ep_fit_bytes(text, whole - columns);
+	/* A wide character of which one column would be left. */
+	if (columns_of(text, at) < whole - columns)
+		at = ep_fit_bytes(text, whole - columns + 1);
+	return text + at;
+}
+
 char *ep_fit_name(const char *name, size_t columns)
 {
-	size_t whole = ep_fit_columns(name), head, tail;
-
-	if (columns == EP_FIT_ALL || whole <= columns)
+	if (columns == EP_FIT_ALL || ep_fit_columns(name) <= columns)
 		return ep_strdup(name);
-	head = bytes_of(name, columns / 2);
-	tail = bytes_of(name, whole - (columns - columns / 2 - 1));
-	return ep_asprintf("%.*s…%s", (int)head, name, name + tail);
+	return ep_asprintf("%.*s…%s", (int)ep_fit_bytes(name, columns / 2), name,
+			   ep_fit_tail(name, columns - columns / 2 - 1));
 }
 
 /* ---- lines ---- */
@@ -75,7 +112,7 @@ static void put_spaces(FILE *out, size_t count)
 /* The bytes of a line that fit in `columns`, up to a space, or as they are. */
 static size_t break_at(const char *line, size_t size, size_t columns)
 {
-	size_t most = bytes_of(line, columns), at = most, first = strspn(line, " ");
+	size_t most = ep_fit_bytes(line, columns), at = most, first = strspn(line, " ");
 
 	if (most >= size)
 		return size;

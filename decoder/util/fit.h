@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fit.h: text that fits a terminal's lines. Columns are characters; escape sequences have none. */
+/* fit.h: text that fits a terminal's lines. Escape sequences have no columns, a character has those
+ * that wcwidth(3) gives it: two of Chinese and of emoji, none of what combines. */
 #ifndef EPITAPH_FIT_H
 #define EPITAPH_FIT_H
 
@@ -10,6 +11,14 @@
 #define EP_FIT_ALL 0u
 
 size_t ep_fit_columns(const char *text);
+/* Blanks that make `text` as wide as `columns`. For printf's %*s. */
+int ep_fit_blanks(const char *text, size_t columns);
+/* Of one well-formed character of `size` bytes. */
+size_t ep_fit_character(const char *text, size_t size);
+/* Bytes of what fits in the first `columns`, and of what takes none behind it. */
+size_t ep_fit_bytes(const char *text, size_t columns);
+/* The end of `text` that fits in `columns`. */
+const char *ep_fit_tail(const char *text, size_t columns);
 
 /* A copy of a name in at most `columns`, at least 3, its middle replaced by …: both ends tell names
  * apart. EP_FIT_ALL: as it is. The caller frees it. */

@@ -8,10 +8,8 @@
 
 #include "cli/common/commands.h"
 #include "cli/common/counting.h"
-#include "cli/common/layout.h"
-#include "cli/common/say.h"
+#include "cli/common/grid.h"
 #include "coredump/util/alloc.h"
-#include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 
 struct side {
@@ -109,73 +107,40 @@ static int by_distance(const void *a, const void *b)
 
 /* ---- printing ------------------------------------------------------------- */
 
-static void print_text(const struct diff *diff, size_t shown)
+#define COLUMNS_LIST(X)                                                       \
+	X(FUNCTION, EP_TEXT(one->name), .key = "function")                    \
+	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                      \
+	X(MODULE, EP_TEXT(one->module_name), .key = "module")                 \
+	X(BEFORE, EP_COUNT(before), "before", "before", 14)                   \
+	X(AFTER, EP_COUNT(after), "after", "after", 14)                       \
+	X(DIFFERENCE, EP_TEXT(difference), .head = "difference", .width = 15) \
+	X(NAME, EP_TEXT(one->name), .head = "function", .color = EP_CYAN)     \
+	X(MODULE_NAME, EP_BEHIND(" ", ep_shown(one->module_name)), .head = "", .color = EP_DIM)
+EP_COLUMNS(COLUMNS_LIST);
+
+static void print_pair(struct ep_grid *grid, const struct pair *pair)
+{
+	const struct ep_counted *one = either(pair);
+	uint64_t before = calls_of(pair->before), after = calls_of(pair->after);
+	char difference[24];
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
+
+	snprintf(difference, sizeof(difference), "%c%14" PRIu64, after > before ? '+' : '-',
+		 distance(pair));
+	ep_grid_row_begin(grid, cells);
+	ep_grid_row_end(grid);
+}
+
+static void print_end(const struct diff *diff, size_t shown)
 {
 	char a[EP_TIMETEXT_SIZE], b[EP_TIMETEXT_SIZE];
 
-	if (diff->count)
-		printf("%s%14s %14s %15s  %s%s\n", ep_color(EP_BOLD), "before", "after",
-		       "difference", "function", ep_color(EP_PLAIN));
-	for (size_t i = 0; i < shown; i++) {
-		const struct pair *pair = &diff->pairs[i];
-		bool more = calls_of(pair->after) > calls_of(pair->before);
-
-		printf("%14" PRIu64 " %14" PRIu64 " %c%14" PRIu64 "  %s%s%s  %s%s%s\n",
-		       calls_of(pair->before), calls_of(pair->after), more ? '+' : '-',
-		       distance(pair), ep_color(EP_CYAN), either(pair)->name, ep_color(EP_PLAIN),
-		       ep_color(EP_DIM), ep_shown(either(pair)->module_name), ep_color(EP_PLAIN));
-	}
 	if (shown < diff->count)
 		printf("… %zu more\n", diff->count - shown);
 	printf("%s%zu functions differ, %" PRIu64 " do not; %s calls before, %s after\n",
 	       diff->count ? "\n" : "", diff->count, diff->equal,
 	       ep_counttext(a, diff->sides[0].counts->calls),
 	       ep_counttext(b, diff->sides[1].counts->calls));
-}
-
-static void print_csv(const struct diff *diff, size_t shown)
-{
-	puts("function,symbol,module,before,after");
-	for (size_t i = 0; i < shown; i++) {
-		const struct pair *pair = &diff->pairs[i];
-
-		ep_csv_field(either(pair)->name);
-		putchar(',');
-		ep_csv_field(either(pair)->symbol);
-		putchar(',');
-		ep_csv_field(either(pair)->module_name);
-		printf(",%" PRIu64 ",%" PRIu64 "\n", calls_of(pair->before), calls_of(pair->after));
-	}
-}
-
-static void print_json(const struct diff *diff, size_t shown)
-{
-	struct ep_json json;
-
-	ep_json_init(&json, stdout);
-	ep_json_object(&json);
-	ep_json_member_text(&json, "format", "epitaph-counts-diff");
-	ep_json_member_uint(&json, "version", 1);
-	ep_json_member_uint(&json, "different", diff->count);
-	ep_json_member_uint(&json, "equal", diff->equal);
-	ep_json_member_array(&json, "functions");
-	ep_json_newline(&json);
-	for (size_t i = 0; i < shown; i++) {
-		const struct pair *pair = &diff->pairs[i];
-
-		ep_json_object(&json);
-		ep_json_member_text(&json, "function", either(pair)->name);
-		ep_json_member_text(&json, "symbol", either(pair)->symbol);
-		ep_json_member_text(&json, "module", either(pair)->module_name);
-		ep_json_member_uint(&json, "before", calls_of(pair->before));
-		ep_json_member_uint(&json, "after", calls_of(pair->after));
-		ep_json_object_end(&json);
-		ep_json_newline(&json);
-	}
-	ep_json_array_end(&json);
-	ep_json_object_end(&json);
-	ep_json_newline(&json);
-	ep_json_finish(&json);
 }
 
 /* ---- the command ---------------------------------------------------------- */
@@ -196,15 +161,26 @@ static int open_side(struct side *side, const struct ep_arguments *arguments, in
 
 static int print(struct diff *diff, const struct ep_table_form *form)
 {
-	static void (*const prints[])(const struct diff *, size_t) = {
-		[EP_LAYOUT_TEXT] = print_text,
-		[EP_LAYOUT_CSV] = print_csv,
-		[EP_LAYOUT_JSON] = print_json,
-	};
+	struct ep_grid grid;
+	struct ep_json *json;
+	size_t shown;
 
 	compare_sides(diff);
 	qsort(diff->pairs, diff->count, sizeof(*diff->pairs), by_distance);
-	prints[form->layout](diff, ep_form_rows(form, diff->count));
+	shown = ep_form_rows(form, diff->count);
+	ep_grid_init(&grid, stdout, form->layout, columns, COLUMNS);
+	json = ep_grid_object(&grid, "epitaph-counts-diff");
+	if (json) {
+		ep_json_member_uint(json, "different", diff->count);
+		ep_json_member_uint(json, "equal", diff->equal);
+	}
+	if (diff->count || form->layout != EP_LAYOUT_TEXT)
+		ep_grid_head(&grid, "functions");
+	for (size_t i = 0; i < shown; i++)
+		print_pair(&grid, &diff->pairs[i]);
+	ep_grid_finish(&grid);
+	if (form->layout == EP_LAYOUT_TEXT)
+		print_end(diff, shown);
 	return diff->count ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
 }
 

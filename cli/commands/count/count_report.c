@@ -9,10 +9,8 @@
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
 #include "cli/common/counting.h"
-#include "cli/common/layout.h"
-#include "cli/common/say.h"
+#include "cli/common/grid.h"
 #include "coredump/util/hex.h"
-#include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 
 struct table {
@@ -107,30 +105,41 @@ static size_t choose(struct table *table)
 	return kept;
 }
 
-/* ---- for people ----------------------------------------------------------- */
+/* ---- columns -------------------------------------------------------------- */
 
-static void print_optional(uint64_t value, bool known)
+#define KNOWN(is, value) (is) ? EP_COUNT(value) : EP_ABSENT
+#define COLUMNS_LIST(X)                                                                           \
+	X(FUNCTION, EP_TEXT(one->name), .key = "function")                                        \
+	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                                          \
+	X(CALLS, EP_COUNT(one->calls), "calls", "calls", 14)                                      \
+	X(BYTES, KNOWN(one->size, one->size), "bytes", "bytes", 8)                                \
+	X(INSTRUCTIONS, KNOWN(one->instructions, one->instructions), "instr", "instructions", 8)  \
+	X(LOOPS, KNOWN(one->instructions, one->loops), "loops", "loops", 8)                       \
+	X(MODULE, EP_TEXT(one->module->path), .key = "module")                                    \
+	X(BUILD_ID, EP_WORD(id), .key = "build_id")                                               \
+	X(ADDRESS, EP_ADDRESS(one->address), .key = "address")                                    \
+	X(FILE_NAME, one->file ? EP_TEXT(one->file) : EP_ABSENT, .key = "file", .optional = true) \
+	X(LINE, KNOWN(one->file, one->line), .key = "line", .optional = true)                     \
+	X(NAME, EP_TEXT(one->name), .head = "function", .color = EP_CYAN)
+EP_COLUMNS(COLUMNS_LIST);
+
+static void print_row(struct ep_grid *grid, const struct ep_counted *one)
 {
-	if (known)
-		printf("%8" PRIu64 " ", value);
-	else
-		printf("%8s ", "-");
+	char id[2 * EP_BUILD_ID_MAX + 1];
+	const struct ep_cell cells[COLUMNS] = EP_CELLS(COLUMNS_LIST);
+
+	ep_hex(id, one->module->build_id, one->module->build_id_size);
+	ep_grid_row_begin(grid, cells);
+	if (grid->layout == EP_LAYOUT_TEXT) {
+		printf("  %s%s", ep_color(EP_DIM), ep_shown(one->module_name));
+		if (one->file)
+			printf("  %s:%u", one->file, one->line);
+		fputs(ep_color(EP_PLAIN), stdout);
+	}
+	ep_grid_row_end(grid);
 }
 
-static void print_row(const struct ep_counted *one)
-{
-	printf("%14" PRIu64 " ", one->calls);
-	print_optional(one->size, one->size != 0);
-	print_optional(one->instructions, one->instructions != 0);
-	print_optional(one->loops, one->instructions != 0);
-	printf(" %s%s%s  %s%s", ep_color(EP_CYAN), one->name, ep_color(EP_PLAIN), ep_color(EP_DIM),
-	       ep_shown(one->module_name));
-	if (one->file)
-		printf("  %s:%u", one->file, one->line);
-	printf("%s\n", ep_color(EP_PLAIN));
-}
-
-static void print_total(const struct table *table, size_t rows)
+static void print_total(const struct table *table, size_t rows, size_t shown)
 {
 	const struct ep_counts *counts = table->counts;
 	uint64_t duration = ep_counts_duration(counts);
@@ -138,6 +147,8 @@ static void print_total(const struct table *table, size_t rows)
 	char text[EP_TIMETEXT_SIZE];
 	uint64_t calls = 0;
 
+	if (shown < rows)
+		printf("… %zu more\n", rows - shown);
 	for (size_t i = 0; i < rows; i++)
 		calls += table->functions.list[i].calls;
 	printf("\n%s calls", ep_counttext(text, calls));
@@ -151,86 +162,6 @@ static void print_total(const struct table *table, size_t rows)
 	if (memory)
 		printf(", with %s KiB of memory", ep_counttext(text, memory / 1024));
 	printf("\n");
-}
-
-static void print_text(const struct table *table, size_t rows, size_t shown)
-{
-	printf("%s%14s %8s %8s %8s  %s%s\n", ep_color(EP_BOLD), "calls", "bytes", "instr", "loops",
-	       "function", ep_color(EP_PLAIN));
-	for (size_t i = 0; i < shown; i++)
-		print_row(&table->functions.list[i]);
-	if (shown < rows)
-		printf("… %zu more\n", rows - shown);
-	print_total(table, rows);
-}
-
-/* ---- for programs --------------------------------------------------------- */
-
-static void csv_optional(uint64_t value, bool known)
-{
-	if (known)
-		printf("%" PRIu64, value);
-	putchar(',');
-}
-
-static void print_csv(const struct table *table, size_t shown)
-{
-	char id[2 * EP_BUILD_ID_MAX + 1];
-
-	puts("function,symbol,calls,bytes,instructions,loops,module,build_id,address,file,line");
-	for (size_t i = 0; i < shown; i++) {
-		const struct ep_counted *one = &table->functions.list[i];
-
-		ep_csv_field(one->name);
-		putchar(',');
-		ep_csv_field(one->symbol);
-		printf(",%" PRIu64 ",", one->calls);
-		csv_optional(one->size, one->size != 0);
-		csv_optional(one->instructions, one->instructions != 0);
-		csv_optional(one->loops, one->instructions != 0);
-		ep_csv_field(one->module->path);
-		ep_hex(id, one->module->build_id, one->module->build_id_size);
-		printf(",%s,0x%" PRIx64 ",", id, one->address);
-		if (one->file)
-			ep_csv_field(one->file);
-		putchar(',');
-		if (one->file)
-			printf("%u", one->line);
-		putchar('\n');
-	}
-}
-
-static void json_optional(struct ep_json *json, const char *key, uint64_t value, bool known)
-{
-	if (known) {
-		ep_json_member_uint(json, key, value);
-		return;
-	}
-	ep_json_member_null(json, key);
-}
-
-static void json_row(struct ep_json *json, const struct ep_counted *one)
-{
-	char id[2 * EP_BUILD_ID_MAX + 1], address[24];
-
-	ep_hex(id, one->module->build_id, one->module->build_id_size);
-	snprintf(address, sizeof(address), "0x%" PRIx64, one->address);
-	ep_json_object(json);
-	ep_json_member_text(json, "function", one->name);
-	ep_json_member_text(json, "symbol", one->symbol);
-	ep_json_member_uint(json, "calls", one->calls);
-	json_optional(json, "bytes", one->size, one->size != 0);
-	json_optional(json, "instructions", one->instructions, one->instructions != 0);
-	json_optional(json, "loops", one->loops, one->instructions != 0);
-	ep_json_member_text(json, "module", one->module->path);
-	ep_json_member_text(json, "build_id", id);
-	ep_json_member_text(json, "address", address);
-	if (one->file) {
-		ep_json_member_text(json, "file", one->file);
-		ep_json_member_uint(json, "line", one->line);
-	}
-	ep_json_object_end(json);
-	ep_json_newline(json);
 }
 
 static void json_run(struct ep_json *json, const struct ep_counts_run *run)
@@ -250,31 +181,29 @@ static void json_run(struct ep_json *json, const struct ep_counts_run *run)
 	ep_json_newline(json);
 }
 
-static void print_json(const struct table *table, size_t shown)
+static void print_functions(const struct table *table, size_t rows, size_t shown)
 {
 	const struct ep_counts *counts = table->counts;
-	struct ep_json json;
+	struct ep_grid grid;
+	struct ep_json *json;
 
-	ep_json_init(&json, stdout);
-	ep_json_object(&json);
-	ep_json_member_text(&json, "format", "epitaph-counts");
-	ep_json_member_uint(&json, "version", 1);
-	ep_json_member_uint(&json, "calls", counts->calls);
-	ep_json_member_bool(&json, "complete", !ep_counts_incomplete(counts));
-	ep_json_member_array(&json, "runs");
-	ep_json_newline(&json);
-	for (size_t i = 0; i < counts->runs.count; i++)
-		json_run(&json, &counts->runs.list[i]);
-	ep_json_array_end(&json);
-	ep_json_member_array(&json, "functions");
-	ep_json_newline(&json);
+	ep_grid_init(&grid, stdout, table->form.layout, columns, COLUMNS);
+	json = ep_grid_object(&grid, "epitaph-counts");
+	if (json) {
+		ep_json_member_uint(json, "calls", counts->calls);
+		ep_json_member_bool(json, "complete", !ep_counts_incomplete(counts));
+		ep_json_member_array(json, "runs");
+		ep_json_newline(json);
+		for (size_t i = 0; i < counts->runs.count; i++)
+			json_run(json, &counts->runs.list[i]);
+		ep_json_array_end(json);
+	}
+	ep_grid_head(&grid, "functions");
 	for (size_t i = 0; i < shown; i++)
-		json_row(&json, &table->functions.list[i]);
-	ep_json_array_end(&json);
-	ep_json_object_end(&json);
-	ep_json_newline(&json);
-	/* Why stdout failed is printed once, at the end. */
-	ep_json_finish(&json);
+		print_row(&grid, &table->functions.list[i]);
+	ep_grid_finish(&grid);
+	if (table->form.layout == EP_LAYOUT_TEXT)
+		print_total(table, rows, shown);
 }
 
 /* ---- the command ---------------------------------------------------------- */
@@ -314,12 +243,7 @@ static int print(struct table *table)
 		ep_say("no call was counted that fits");
 		return EP_EXIT_NOTHING;
 	}
-	if (table->form.layout == EP_LAYOUT_TEXT)
-		print_text(table, rows, shown);
-	else if (table->form.layout == EP_LAYOUT_CSV)
-		print_csv(table, shown);
-	else
-		print_json(table, shown);
+	print_functions(table, rows, shown);
 	return EP_EXIT_COMPLETE;
 }
 

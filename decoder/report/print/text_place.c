@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decoder/report/print/page.h"
+#include "decoder/util/fit.h"
 
 static void print_name(struct ep_page *page, const struct ep_report_place *place)
 {
@@ -25,11 +26,11 @@ static void print_name(struct ep_page *page, const struct ep_report_place *place
  * is cut between words, so that no number is. */
 static int shown_size(const struct ep_page *page, const char *text, size_t used)
 {
-	size_t size = strlen(text), room = page->columns > used + 40 ? page->columns - used : 40;
+	size_t room = page->columns > used + 40 ? page->columns - used : 40, size;
 
-	if (!page->brief || size <= room)
-		return (int)size;
-	for (size = room - 3; size > 0 && text[size] != ' '; size--)
+	if (!page->brief || ep_fit_columns(text) <= room)
+		return (int)strlen(text);
+	for (size = ep_fit_bytes(text, room - 3); size > 0 && text[size] != ' '; size--)
 		;
 	/* One word, such as a text: all of it. */
 	return (int)(size ? size : strlen(text));
@@ -73,14 +74,14 @@ static bool is_gone(const struct ep_variable *variable)
 static void print_gone(struct ep_page *page, const struct ep_variables *variables)
 {
 	const char *between = "  optimized out: ";
-	size_t used = strlen(between), left = 0;
+	size_t used = ep_fit_columns(between), left = 0;
 
 	for (size_t i = 0; i < variables->all.count; i++) {
 		const char *name = variables->all.list[i].name;
 
 		if (!is_gone(&variables->all.list[i]))
 			continue;
-		used += strlen(name) + 2;
+		used += ep_fit_columns(name) + 2;
 		if (page->shares.tight && page->columns && used + GONE_LEFT > page->columns) {
 			left++;
 			continue;
@@ -97,7 +98,7 @@ static void print_gone(struct ep_page *page, const struct ep_variables *variable
 static void print_variable(struct ep_page *page, const struct ep_report_place *place,
 			   const struct ep_variable *variable)
 {
-	int size = shown_size(page, variable->value, strlen(variable->name) + 9);
+	int size = shown_size(page, variable->value, ep_fit_columns(variable->name) + 9);
 
 	fprintf(page->out, "  %s%s%s%s = %.*s%s", page->style->dim,
 		variable->argument ? "arg " : "    ", page->style->plain, variable->name, size,

@@ -155,16 +155,11 @@ static void cut(char **text, size_t columns)
 /* A path's end says more than its beginning. */
 static void cut_path(char **path, size_t columns)
 {
-	char *shorter, *name;
-	size_t whole = ep_fit_columns(*path), size = strlen(*path);
+	char *shorter;
 
-	if (whole <= columns)
+	if (ep_fit_columns(*path) <= columns)
 		return;
-	for (name = *path; whole >= columns && size; whole--)
-		do
-			name++, size--;
-		while (((unsigned char)*name & 0xc0) == 0x80);
-	shorter = ep_asprintf("…%s", name);
+	shorter = ep_asprintf("…%s", ep_fit_tail(*path, columns - 1));
 	free(*path);
 	*path = shorter;
 }

@@ -50,6 +50,37 @@ START_TEST(columns_are_characters)
 }
 END_TEST
 
+/* In the locale C, too, which is the tests'. */
+START_TEST(wide_characters_have_two_columns_and_combining_ones_none)
+{
+	ck_assert_uint_eq(ep_fit_columns("漢字"), 4);
+	ck_assert_uint_eq(ep_fit_columns("e\u0301te\u0301"), 3);
+	ck_assert_uint_eq(ep_fit_columns("\U0001f600"), 2);
+	ck_assert_uint_eq(ep_fit_columns("…→×"), 3);
+	/* No UTF-8: a column a byte that begins none. */
+	ck_assert_uint_eq(ep_fit_columns("\xff\xfe"), 2);
+}
+END_TEST
+
+START_TEST(no_half_of_a_wide_character_is_left)
+{
+	fits("漢字の関数", 10, "漢字の関数");
+	fits("漢字の関数", 9, "漢字…関数");
+	fits("漢字の関数", 8, "漢字…数");
+	fits("漢字の関数", 7, "漢…数");
+	fits("漢字の関数", 6, "漢…数");
+	fits("漢字の関数", 3, "…");
+	fits("ae\u0301bcde\u0301f", 5, "ae\u0301…e\u0301f");
+	ck_assert_str_eq(ep_fit_tail("漢字", 3), "字");
+	ck_assert_str_eq(ep_fit_tail("漢字", 1), "");
+	ck_assert_str_eq(ep_fit_tail("\033[1mab", 2), "\033[1mab");
+	ck_assert_int_eq(ep_fit_blanks("漢字", 6), 2);
+	ck_assert_int_eq(ep_fit_blanks("漢字", 3), 0);
+	lines("漢字 の 関数\n", 7, 2, "漢字 の\n  関数\n");
+	lines("漢字 の 関数\n", 6, 2, "漢字\n  の\n  関数\n");
+}
+END_TEST
+
 START_TEST(lines_go_on_at_a_space)
 {
 	lines("one two three\n", 80, 2, "one two three\n");
@@ -99,6 +130,8 @@ int main(void)
 
 	tcase_add_test(tests, names_lose_their_middle);
 	tcase_add_test(tests, columns_are_characters);
+	tcase_add_test(tests, wide_characters_have_two_columns_and_combining_ones_none);
+	tcase_add_test(tests, no_half_of_a_wide_character_is_left);
 	tcase_add_test(tests, lines_go_on_at_a_space);
 	tcase_add_test(tests, a_cut_line_stays_one);
 	tcase_add_test(tests, a_word_that_is_too_long_is_cut);
