@@ -89,7 +89,7 @@ static void print_off(const struct ep_trace *trace)
 		       "epitaph control), %" PRIu64 " calls a second\n",
 		       now.count, now.budget, now.name, now.control, now.rate);
 	if (trace->switches->head.untold)
-		printf("off        %u more were switched of which nothing is told\n",
+		printf("off        %u more were switched and are not listed\n",
 		       trace->switches->head.untold);
 }
 
@@ -97,7 +97,7 @@ static void print_cost(const struct ep_switches *head)
 {
 	if (!head->cpu)
 		return;
-	printf("cost       tracing is thought to take %.1f %% of the CPU time without it, %.1f %% "
+	printf("cost       estimated overhead %.1f %% of the CPU time without tracing, %.1f %% "
 	       "of late (clock %.1f %%, own work %.1f %%)",
 	       ep_switches_share(head->cost, head->cost, head->cpu),
 	       ep_switches_share(head->cost_last, head->cost_last, head->cpu_last),

@@ -7,6 +7,8 @@
  * less than the clock can tell apart. Not B and E: with them Perfetto, which draws 512 levels, ends
  * the wrong calls above a deep recursion, and speedscope wants all args twice. A call that did not
  * return is a B without an E: the viewers show it as unfinished.
+ *
+ * Threads follow one another, so that the calls of no more than one are in memory at a time.
  */
 #include "decoder/export/chrome.h"
 
@@ -407,8 +409,11 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export, const struct ep_
 		     uint64_t *shown, struct ep_err *err)
 {
 	struct chrome *chrome = ep_calloc(1, sizeof(*chrome));
-	const struct ep_sink sink = {
-		.context = chrome, .event = chrome_event, .waits = true, .nested = true};
+	const struct ep_sink sink = {.context = chrome,
+				     .event = chrome_event,
+				     .waits = true,
+				     .any_order = true,
+				     .nested = true};
 	int rc;
 
 	chrome->export = export;

@@ -417,8 +417,12 @@ static void dot_deinit(struct dot *dot)
 int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
 	struct dot *dot = ep_calloc(1, sizeof(*dot));
-	const struct ep_sink sink = {
-		.context = dot, .event = dot_event, .waits = true, .nested = true, .clip = true};
+	const struct ep_sink sink = {.context = dot,
+				     .event = dot_event,
+				     .waits = true,
+				     .any_order = true,
+				     .nested = true,
+				     .clip = true};
 	int rc;
 
 	dot->export = export;

@@ -338,7 +338,8 @@ int ep_funtrace_write(FILE *out, const struct ep_export *export, uint64_t *shown
 	const struct ep_trace *trace = export->trace;
 	struct writer writer = {trace, export->funtrace,
 				ep_calloc(trace->thread_count, sizeof(struct track))};
-	const struct ep_sink sink = {.context = &writer, .event = funtrace_event, .nested = true};
+	const struct ep_sink sink = {
+		.context = &writer, .event = funtrace_event, .any_order = true, .nested = true};
 	int rc = EP_OK;
 
 	ep_stream(trace, export->names, export->selection, &sink, shown);

@@ -180,7 +180,7 @@ void ep_report_head_init(struct ep_report_head *head, const struct ep_evidence *
 			"is running; it was not stopped, so its threads went on while it was read",
 		[EP_REPORT_FUNTRACE] = ("unknown: a funtrace.raw tells neither how it ended nor "
 					"its stacks, but calls only"),
-		[EP_REPORT_COPY] = "not told: this is a copy of the file of EPITAPH_FILE",
+		[EP_REPORT_COPY] = "unknown: this is a copy of the file of EPITAPH_FILE",
 		[EP_REPORT_NOTELESS] = "unknown: the core's notes on its threads are lost",
 		[EP_REPORT_ALIVE] =
 			"did not die: a snapshot of a running process, or a core without a signal",

@@ -58,9 +58,7 @@ void ep_life_cause_text(char *out, size_t size, const struct ep_arena_file *file
 	if (file->life != EP_LIFE_ENDED || !file->oom_known)
 		return;
 	if (!file->oom_kills)
-		snprintf(out, size,
-			 "not for want of memory: the kernel killed nobody of its memory cgroup "
-			 "since it started");
+		snprintf(out, size, "no OOM kill in its memory cgroup since it started");
 	else
 		snprintf(out, size,
 			 "out of memory, likely: the kernel killed %" PRIu64

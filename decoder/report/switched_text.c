@@ -147,7 +147,7 @@ void ep_switched_texts(const struct ep_trace *trace, struct ep_names *names,
 	if (!trace->switches->head.untold)
 		return;
 	snprintf(text, sizeof(text),
-		 "%u functions were switched off of which nothing more is told: what is inside of "
+		 "%u functions were switched off and are not listed: what is inside of "
 		 "what may be wrong",
 		 trace->switches->head.untold);
 	print(context, "switched-untold", text);

@@ -125,7 +125,8 @@ static void warn_stripped(struct ep_report *report, const struct ep_names *names
 
 	for (size_t i = 0; names && (module = ep_names_stripped(names, i, &count)); i++)
 		warn(report, "no-symbols",
-		     "%s is stripped: %zu of its functions are told by address; its debug file, by "
+		     "%s is stripped: %zu of its functions are known by address only; its debug "
+		     "file, by "
 		     "build-id below --debug-path=DIR or from debuginfod, has their names",
 		     module->path, count);
 }

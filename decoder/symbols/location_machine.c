@@ -164,7 +164,7 @@ static bool push_frame_base(struct ep_location_machine *m, uint64_t offset)
 	if (m->in_base || !function.addr ||
 	    !dwarf_attr_integrate(&function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, m->frame->address, &ops, &count, 1) != 1)
-		return ep_machine_fail(m, "a frame base that is not told");
+		return ep_machine_fail(m, "no frame base in the debug information");
 	base.attribute = &attribute;
 	done = ep_machine_run(&base, ops, count);
 	m->steps = base.steps;

@@ -256,7 +256,7 @@ static void array(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_p
 	if (!ep_type_of(type, &element) || !ep_type_size(&element, &size))
 		ep_value_put(p, "<elements without a size>");
 	else if (!known)
-		ep_value_put(p, "<as many elements as is not known>");
+		ep_value_put(p, "<array of unknown length>");
 	else if (dimensions == 1 && counts[0] && ep_value_wide_text(element))
 		ep_value_put_wide_text(p, element, part, counts[0]);
 	else if (dimensions == 1 && is_text(element) && counts[0])
@@ -356,7 +356,7 @@ static void member_value(struct ep_value_printer *p, Dwarf_Die *member, struct e
 	Dwarf_Die type;
 
 	if (!ep_type_of(member, &type) || !member_offset(member, &offset))
-		ep_value_put(p, "<a place that is not told>");
+		ep_value_put(p, "<unknown location>");
 	else if (!ep_type_number(member, DW_AT_bit_size, &bits))
 		value(p, type, ep_value_moved(part, offset), depth);
 	else if (bit_offset(member, &type, offset, bits, &from))
@@ -648,7 +648,7 @@ static void value(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_pa
 		structure(p, &type, part, depth + 1);
 		break;
 	default:
-		ep_value_put(p, "<a type that is not understood>");
+		ep_value_put(p, "<type of an unknown kind>");
 	}
 }
 

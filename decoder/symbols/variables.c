@@ -50,7 +50,7 @@ static void add(struct collector *c, Dwarf_Die *die, const char *name)
 		one->line = (uint32_t)line;
 	if (!ep_type_of(die, &type)) {
 		one->type = ep_strdup("?");
-		one->value = ep_strdup("<a type that is not told>");
+		one->value = ep_strdup("<unknown type>");
 		return;
 	}
 	one->type = type_text(c, &type);

@@ -35,7 +35,7 @@ typedef void (*ep_flip_fn)(struct ep_flip *flip, void *argument);
 bool ep_flip_run(ep_flip_fn run, void *argument);
 
 /* ns of CPU time that those threads have had so far, as far as their own clock shows it and with
- * what their beginning and end is thought to take. */
+ * what their beginning and end is estimated to take. */
 uint64_t ep_flip_aside(void);
 
 /* In a forked child. */

@@ -28,7 +28,7 @@ has out ' before the end: it cost more than EPITAPH_BUDGET'
 "$EPITAPH" report $pid >out
 has out ', as tracing cost too much, and so would have choosing functions (EPITAPH_BUDGET)'
 # What has no room to be told of was not switched either.
-hasnt out 'of which nothing more is told'
+hasnt out 'switched off and are not listed'
 "$EPITAPH" info --json $pid | tr -d ' ' >out
 has out '"all_off_for_budget":true'
 [ "$failures" -eq 0 ] || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Storms of exceptions and jumps are in the account: marks that change nothing are left out, which is said; and what is open at a death
 # is what was, though most exceptions are not in the history. Counts, not times.
+# plain only: the runtime counts here; the reader is in budget and flow-jumps
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Everything is off as the last step of the budget: when the program has done something else for long enough, all comes back by
 # itself, and is in the history.
+# plain only: the runtime chooses here; the reader is in budget and switched-truth
 # timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"

@@ -3,6 +3,7 @@
 # Code without unwind tables: one function goes off, and nothing of the others, by name, where a part of another function lies
 # behind it, by all methods of instrumentation; and for the budget, where the story around the hot function stays, and the
 # report, status and info name it.
+# plain only: the runtime chooses here; the reader is in budget
 # timeout: 600
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A process that counts writes its counts however it ends, but for SIGKILL: whole, under its name, and it ends just as it
 # would have: by the same status or signal, with its core. What a core or a running process holds are the same counts.
+# plain only: the runtime writes here; the reader of counts is in count-tool
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # export -f html: who ran where, who waited and who ended that; what the program said; what was switched off.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 source "$TOP/tests/cli/lib/html.bash"

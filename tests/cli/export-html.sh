@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # export -f html: the page in a browser without a screen has jsonl's calls, points and spans, can be moved about in, searched and
 # clicked, and asks nobody for anything.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"

@@ -112,9 +112,9 @@ gives 0 "$EPITAPH" info core.busy
 mv out info
 gives 0 "$EPITAPH" export -f perfetto --last=100 core.busy
 decoded out >decoded
-asks decoded 'said = re.search(r"take ([0-9.]+) % of the CPU time without it, ([0-9.]+) % of late", open("info").read())
-(_, whole), = counter("tracing: thought to take, % of the CPU time without it")
-late = sum(value for _, value in counter("tracing: thought to take of late, % of the CPU time without it"))
+asks decoded 'said = re.search(r"overhead ([0-9.]+) % of the CPU time without tracing, ([0-9.]+) % of late", open("info").read())
+(_, whole), = counter("tracing: estimated overhead, %")
+late = sum(value for _, value in counter("tracing: estimated overhead of late, %"))
 assert whole > 1 and abs(whole - float(said[1])) < 0.06 and abs(late - float(said[2])) < 0.06, (whole, late)
 off = re.search(r"(?m)^off +([0-9]+) functions", open("info").read())
 moves = [count for _, count in counter("tracing: functions switched off")]

@@ -2,6 +2,7 @@
 # What a jump leaves that the compiler has written into a function (__builtin_longjmp, a goto out of a nested function) is not open
 # when its function's caller goes on: by both compilers, each method and optimization. Without such a jump nothing is said to be
 # left.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Fibers that switch by assembly leave no mark: that they do is seen and said, and no duration is called exact. Of one stack, of
 # handlers on a stack of their own, of a deep recursion, of contexts that leave marks nothing of the kind is said.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

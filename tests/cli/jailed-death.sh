@@ -3,6 +3,7 @@
 # A program that set a filter of system calls dies as it does untraced, and ends as it does untraced, whatever the filter lets through and
 # does about the rest, with EPITAPH_ON_CRASH and without. The snapshot is there where the filter lets it be written, else the arena says
 # why it is not.
+# sanitized only
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 

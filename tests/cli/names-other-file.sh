@@ -3,6 +3,7 @@
 # The file that lies at a module's path is another one than ran: without a build-id, with an equal one, of other sizes or with its
 # functions in another order, executable and library, core and running process. It is said, nothing is named by it, and nothing is
 # claimed of the stack; the right file is believed without a word where it can be proven, and a running process's is had in any case.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 epitaph=$EPITAPH

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A program that maps, unmaps, protects or empties what lies where the arena is lives as it does untraced. What it left alone is still
 # recorded to; where it took the place itself tracing ends, and the report says why.
+# sanitized only
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 

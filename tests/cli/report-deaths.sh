@@ -20,7 +20,7 @@ sigreturn-floating      | kernel             | the frame that it returned by was
 rseq                    | kernel             | a restartable sequence (rseq) is not valid     | non-canonical
 stack-unmapped          | stack-pointer      | the stack pointer is wild: rsp is 0x4242000    | overflow
 stack-kernel            | stack-pointer      | rsp is 0xffff888000000000, an address of the kernel | overflow
-stack-text              | stack-pointer      | rsp is 0x4141414141414141 ("AAAAAAAA"), an address that cannot be | sent by the kernel
+stack-text              | stack-pointer      | rsp is 0x4141414141414141 ("AAAAAAAA"), a non-canonical address | sent by the kernel
 stack-null              | stack-pointer      | the stack pointer is wild: rsp is 0x0          | null pointer
 stack-heap-end          | stack-pointer      | the stack pointer is wild                      | overflow
 frame-text              | non-canonical      | read of 0x4141414141414139                     | sent by the kernel
@@ -30,7 +30,7 @@ ret-null                | -                  | returned to 0x0                  
 call-null               | null-call          | call of a null function pointer (0x0)          | returned
 call-data               | not-executable     | readable and writable, not executable          | returned
 call-kernel             | bad-jump           | jump to 0xffffffff81000000, where no code is: an address of the kernel | returned
-call-text               | non-canonical      | jump to 0x4141414141414141 ("AAAAAAAA"), an address that cannot be | returned
+call-text               | non-canonical      | jump to 0x4141414141414141 ("AAAAAAAA"), a non-canonical address | returned
 code-ends               | bad-jump           | the code ends in the middle of an instruction  | returned
 read-none               | no-access          | read of address                                | overflow
 write-readonly          | read-only          | read-only                                      | overflow

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A stripped program's functions are told by address, and the report says so, what would help, and how many; with its debug file
+# A stripped program's functions are known by address only, and the report says so, what would help, and how many; with its debug file
 # at hand, it has their names and says nothing.
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
@@ -20,7 +20,7 @@ crash 134 ./app
 
 "$EPITAPH" report core >page || [ $? -eq 1 ]
 # main, outer, inner and _start; of what else of it is in the stack nobody is sure.
-grep -Eq "/app is stripped: [4-9] of its functions are told by address; .*--debug-path" page || { cat page; fail "not told"; }
+grep -Eq "/app is stripped: [4-9] of its functions are known by address only; .*--debug-path" page || { cat page; fail "not told"; }
 ! grep -q 'outer' page || { cat page; fail "names out of nothing"; }
 "$EPITAPH" report --json core >page.json || [ $? -eq 1 ]
 python3 -c '

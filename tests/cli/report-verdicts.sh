@@ -32,7 +32,7 @@ rows() {
 			name = "libc"
 		verdict = /stack overwritten: / ? "not-believed" : /frame lost/ ? "frame-lost" : /\[called/ ? "agree" : \
 			/not instrumented/ ? "no-hook" : /a signal came/ ? "signal" : /trace lost/ ? "trace-lost" : \
-			/its hook told its return/ ? "returning" : /hook had not run/ ? "entering" : "?"
+			/its hook recorded its return/ ? "returning" : /hook had not run/ ? "entering" : "?"
 		if ($1 !~ /^#/ && verdict == "agree")
 			verdict = "call"
 		word = name "=" verdict

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A task that shares a thread's memory without thread-local memory of its own does not write into the thread's history, and that
 # it is there is said.
+# plain only: the runtime tells tasks apart here; the reader is in report-silence and report
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

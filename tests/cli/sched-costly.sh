@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Scheduling events that would cost more than half of the budget are not begun, unless somebody asks for them; they begin when the
 # process has become calm.
+# plain only: the runtime chooses here; what the reader does is in sched-runtime
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 need_scheduling

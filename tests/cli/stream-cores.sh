@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A core that comes compressed, or through a pipe, is read like the file: the same report, and a snapshot that is the same to
 # the last byte. Memory does not grow with it; a stream that ends early is a truncated core; a bomb is ended.
+# sanitized only
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Many small hooks: with everything off those of a page of code go off together, also the ones that never run; with everything on
 # all of them come back. Each page is counted once, though hooks lie closer there than the table has places.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 epitaph=$EPITAPH

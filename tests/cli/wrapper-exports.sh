@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Options that hide a program's functions from the libraries that it loads do not hide the runtime's: what traced libraries call is
 # in the trace, with each linker, also where one library loads the other, and for itself alone.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Flags by which a program instruments itself keep their meaning, and its calls are recorded, each once: functions of its own named
 # __cyg_profile_func_*, gprof's calls, sleds, room for patches. What the wrapper then does otherwise it says.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

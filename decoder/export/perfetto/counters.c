@@ -144,9 +144,8 @@ static void write_cost(struct ep_perfetto *perfetto, const struct ep_switches *h
 		const char *name;
 		uint64_t part, whole;
 	} shares[] = {
-		{"tracing: thought to take, % of the CPU time without it", head->cost, head->cpu},
-		{"tracing: thought to take of late, % of the CPU time without it", head->cost_last,
-		 head->cpu_last},
+		{"tracing: estimated overhead, %", head->cost, head->cpu},
+		{"tracing: estimated overhead of late, %", head->cost_last, head->cpu_last},
 	};
 
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {

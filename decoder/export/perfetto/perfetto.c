@@ -6,7 +6,8 @@
  *
  * Calls are most of the file, so their packets hold what differs and no more: what passed since the
  * thread's last event, and the number of a name. The name, file, line, module and address of a
- * function come with its first call in each thread.
+ * function come with its first call in each thread. Threads follow one another, so that the calls
+ * of no more than one are in memory at a time: Perfetto sorts the packets of different sequences.
  */
 #include "decoder/export/perfetto/perfetto.h"
 
@@ -532,8 +533,11 @@ int ep_perfetto_write(FILE *out, const struct ep_export *export, uint64_t *shown
 		      struct ep_err *err)
 {
 	struct ep_perfetto *perfetto = ep_calloc(1, sizeof(*perfetto));
-	const struct ep_sink sink = {
-		.context = perfetto, .event = perfetto_event, .waits = true, .nested = true};
+	const struct ep_sink sink = {.context = perfetto,
+				     .event = perfetto_event,
+				     .waits = true,
+				     .any_order = true,
+				     .nested = true};
 	int rc;
 
 	perfetto->export = export;

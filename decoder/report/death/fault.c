@@ -401,13 +401,11 @@ static void explain_access_protection(struct look *look, const struct ep_access 
 		       way_words(way), access->address, look->effects.name, access->alignment);
 	} else if (access->stack) {
 		settle(look, "stack-pointer", false,
-		       "the stack pointer is wild: rsp is 0x%" PRIx64
-		       "%s, an address that cannot be (non-canonical)",
+		       "the stack pointer is wild: rsp is 0x%" PRIx64 "%s, a non-canonical address",
 		       access->base_value, quoted);
 	} else {
 		settle(look, "non-canonical", false,
-		       "%s 0x%" PRIx64
-		       "%s, an address that cannot be (non-canonical): the pointer is none",
+		       "%s 0x%" PRIx64 "%s, a non-canonical address: no valid pointer",
 		       way_words(way), address, quoted);
 	}
 }
@@ -439,7 +437,7 @@ static void explain_protection(struct look *look)
 	if (look->thread && !ep_is_canonical(pc)) {
 		about(look, pc, "execute");
 		settle(look, "non-canonical", false,
-		       "jump to 0x%" PRIx64 "%s, an address that cannot be (non-canonical)", pc,
+		       "jump to 0x%" PRIx64 "%s, a non-canonical address", pc,
 		       ep_death_quoted(pc, quoted));
 		return;
 	}
@@ -475,8 +473,8 @@ static void explain_protection(struct look *look)
 	if (effects->branches && effects->target_known && !ep_is_canonical(effects->target)) {
 		about(look, effects->target, "execute");
 		settle(look, "non-canonical", false,
-		       "jump to 0x%" PRIx64 "%s, an address that cannot be (non-canonical)",
-		       effects->target, ep_death_quoted(effects->target, quoted));
+		       "jump to 0x%" PRIx64 "%s, a non-canonical address", effects->target,
+		       ep_death_quoted(effects->target, quoted));
 		return;
 	}
 	if (effects->right == EP_RIGHT_SEGMENT || effects->right == EP_RIGHT_VALUE) {

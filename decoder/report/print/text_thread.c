@@ -52,7 +52,7 @@ static void print_slice(struct ep_page *page, const struct ep_report_state *stat
 {
 	static const char *const words[] = {
 		[EP_SLICE_RUNNING] = "ran",
-		[EP_SLICE_READY] = "was ready to run, for want of a CPU,",
+		[EP_SLICE_READY] = "was ready to run and had no CPU",
 		[EP_SLICE_BLOCKED] = "blocked",
 	};
 	const struct ep_slice *slice = state->slice;
