@@ -93,11 +93,18 @@ while IFS='|' read -r how kind words never; do
 	mv crash.dir/core* core.dead 2>/dev/null || { say "$how: no core, status $status"; continue; }
 	"$EPITAPH" report --json --last=0 core.dead >out 2>err || [ $? -eq 1 ] || say "$how: $(cat err)"
 	python3 - "$how" "$kind" "$words" "$never" <<-'END' || failures=$((failures + 1))
-	import json, sys
+	import json, struct, sys
 	how, kind, words, never = sys.argv[1:]
 	end = json.load(open("out"))["end"]
 	got = end.get("fault", {}).get("kind", "-")
 	because = end["because"] or ""
+	if how == "x87-divide" and ": 0x" not in because:
+	    # Seen once in hundreds of runs: is it that the core itself lacks the place?
+	    core = open("core.dead", "rb").read(1 << 20)
+	    at = core.find(struct.pack("<III8s", 5, 512, 2, b"CORE")) + 20
+	    place, = struct.unpack_from("<Q", core, at + 8)
+	    print(f"{how}: its place is {place:#x} in the core's floating-point registers")
+	    words = words if at < 20 or place else words.removesuffix(": 0x")
 	if got != kind or words not in because or (never and never in because):
 	    sys.exit(f"{how}: {got}: {because} ({end.get('instruction')})")
 	END
