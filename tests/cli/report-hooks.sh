@@ -49,7 +49,7 @@ wants() {
 	local got
 	dies "$@" || return 0
 	"$EPITAPH" report --last=0 core.dead >page || [ $? -eq 1 ]
-	got=$(sed -nE 's/^  #[0-9]+ +([a-z_]+)\+?[^ ]* .*\[(.*)\]$/\1=\2/p' page | sed -E 's/^epitaph_//; s/=called.*/=agree/; s/=.*own hook/=hook/; s/=its hook told.*/=returning/; s/=its hook had.*/=entering/' |
+	got=$(sed -nE 's/^  #[0-9]+ +([a-z_]+)\+?[^ ]* .*\[(.*)\]$/\1=\2/p' page | sed -E 's/^epitaph_//; s/=called.*/=agree/; s/=.*own hook/=hook/; s/=its hook recorded.*/=returning/; s/=its hook had.*/=entering/' |
 		grep -v libc | head -n 5 | tr '\n' ' ')
 	[ "$got" = "$5 " ] || { say "$*: $got"; cat page; }
 }
