@@ -41,14 +41,14 @@ static void row_fill(struct row *row, const char *folder, const struct ep_stored
 	ep_source_close(source);
 }
 
-#define COLUMNS_LIST(X)                                            \
-	X(PATH, EP_TEXT(row->path), .key = "path")                 \
-	X(TIME_NS, EP_COUNT(row->stored->time), .key = "time_ns")  \
-	X(BYTES, EP_COUNT(row->stored->size), .key = "bytes")      \
-	X(TIME, EP_TEXT(when), .head = "time (UTC)", .width = -30) \
-	X(PID, EP_COUNT((uint64_t)row->pid), "pid", "pid", 8)      \
-	X(SIGNAL, EP_TEXT(row->signal), "signal", "signal", -10)   \
-	X(SIZE, EP_TEXT(size), .head = "size", .width = 12)        \
+#define COLUMNS_LIST(X)                                                                  \
+	X(PATH, EP_TEXT(row->path), .key = "path")                                       \
+	X(TIME_NS, EP_COUNT(row->stored->time), .key = "time_ns")                        \
+	X(BYTES, EP_COUNT(row->stored->size), .key = "bytes")                            \
+	X(TIME, EP_TEXT(when), .head = "time (UTC)", .width = -30)                       \
+	X(PID, EP_COUNT((uint64_t)row->pid), .head = "pid", .key = "pid", .width = 8)    \
+	X(SIGNAL, EP_TEXT(row->signal), .head = "signal", .key = "signal", .width = -10) \
+	X(SIZE, EP_TEXT(size), .head = "size", .width = 12)                              \
 	X(SNAPSHOT, EP_TEXT(ep_shown(row->path)), .head = "snapshot")
 EP_COLUMNS(COLUMNS_LIST);
 

@@ -107,14 +107,14 @@ static int by_distance(const void *a, const void *b)
 
 /* ---- printing ------------------------------------------------------------- */
 
-#define COLUMNS_LIST(X)                                                       \
-	X(FUNCTION, EP_TEXT(one->name), .key = "function")                    \
-	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                      \
-	X(MODULE, EP_TEXT(one->module_name), .key = "module")                 \
-	X(BEFORE, EP_COUNT(before), "before", "before", 14)                   \
-	X(AFTER, EP_COUNT(after), "after", "after", 14)                       \
-	X(DIFFERENCE, EP_TEXT(difference), .head = "difference", .width = 15) \
-	X(NAME, EP_TEXT(one->name), .head = "function", .color = EP_CYAN)     \
+#define COLUMNS_LIST(X)                                                             \
+	X(FUNCTION, EP_TEXT(one->name), .key = "function")                          \
+	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                            \
+	X(MODULE, EP_TEXT(one->module_name), .key = "module")                       \
+	X(BEFORE, EP_COUNT(before), .head = "before", .key = "before", .width = 14) \
+	X(AFTER, EP_COUNT(after), .head = "after", .key = "after", .width = 14)     \
+	X(DIFFERENCE, EP_TEXT(difference), .head = "difference", .width = 15)       \
+	X(NAME, EP_TEXT(one->name), .head = "function", .color = EP_CYAN)           \
 	X(MODULE_NAME, EP_BEHIND(" ", ep_shown(one->module_name)), .head = "", .color = EP_DIM)
 EP_COLUMNS(COLUMNS_LIST);
 

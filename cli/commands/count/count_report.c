@@ -111,10 +111,12 @@ static size_t choose(struct table *table)
 #define COLUMNS_LIST(X)                                                                           \
 	X(FUNCTION, EP_TEXT(one->name), .key = "function")                                        \
 	X(SYMBOL, EP_TEXT(one->symbol), .key = "symbol")                                          \
-	X(CALLS, EP_COUNT(one->calls), "calls", "calls", 14)                                      \
-	X(BYTES, KNOWN(one->size, one->size), "bytes", "bytes", 8)                                \
-	X(INSTRUCTIONS, KNOWN(one->instructions, one->instructions), "instr", "instructions", 8)  \
-	X(LOOPS, KNOWN(one->instructions, one->loops), "loops", "loops", 8)                       \
+	X(CALLS, EP_COUNT(one->calls), .head = "calls", .key = "calls", .width = 14)              \
+	X(BYTES, KNOWN(one->size, one->size), .head = "bytes", .key = "bytes", .width = 8)        \
+	X(INSTRUCTIONS, KNOWN(one->instructions, one->instructions), .head = "instr",             \
+	  .key = "instructions", .width = 8)                                                      \
+	X(LOOPS, KNOWN(one->instructions, one->loops), .head = "loops", .key = "loops",           \
+	  .width = 8)                                                                             \
 	X(MODULE, EP_TEXT(one->module->path), .key = "module")                                    \
 	X(BUILD_ID, EP_WORD(id), .key = "build_id")                                               \
 	X(ADDRESS, EP_ADDRESS(one->address), .key = "address")                                    \
