@@ -75,7 +75,7 @@ all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
 # One object of many, its variables in the order of their sizes: so all small state lies in few pages, and a process that
 # starts and each forked child touch and copy no more than those.
 define MERGE
-	$(Q)nm -AS $(filter %.o,$^) | awk -F'[: ]' '$$4 ~ /[bBdD]/ { print $$3, $$1, $$5 }' | sort | awk ' \
+	$(Q)nm -AS $(filter %.o,$^) | awk -F'[: ]' '$$4 ~ /[bBdD]/ { print $$3, "\"" $$1 "\"", $$5 }' | LC_ALL=C sort | awk ' \
 		{ bss = bss " " $$2 "(.bss." $$3 ")"; data = data " " $$2 "(.data." $$3 " .data.rel." $$3 " .data.rel.local." $$3 ")" } \
 		END { print "SECTIONS { .data 0 : {" data " *(.data) } .bss 0 : {" bss " *(.bss) } }" }' >$@.ld
 	$(Q)ld -r -T $@.ld -o $@.new $(filter %.o,$^) && rm $@.ld

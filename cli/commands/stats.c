@@ -80,32 +80,32 @@ static bool has_inside(const struct ep_stats *stats)
 	X(TID, stat->thread ? EP_COUNT(stat->thread->tid) : EP_ABSENT, .key = "tid")             \
 	X(THREAD, stat->thread ? EP_TEXT(stat->thread->name) : EP_ABSENT, .key = "thread")       \
 	X(FUNCTION, EP_TEXT(function->name), .key = "function")                                  \
-	X(MODULE, EP_TEXT(function->module), .key = "module", .but_in = EP_LAYOUT_CSV)           \
+	X(MODULE, EP_TEXT(function->module), .key = "module", .not_in = EP_LAYOUT_CSV)           \
 	X(CSV_MODULE, EP_TEXT(function->span ? "(span)" : function->module), .key = "module",    \
-	  .but_in = EP_LAYOUT_JSON)                                                              \
+	  .not_in = EP_LAYOUT_JSON)                                                              \
 	X(KIND, function->span ? EP_TEXT("span") : EP_ABSENT, .key = "kind",                     \
-	  .but_in = EP_LAYOUT_CSV, .optional = true)                                             \
+	  .not_in = EP_LAYOUT_CSV, .optional = true)                                             \
 	X(ADDRESS, EP_ADDRESS(function->start), .key = "address")                                \
 	X(CALLS, EP_COUNT(stat->calls), .head = "calls", .key = "calls", .width = 10)            \
 	X(TIMED, EP_COUNT(stat->durations.count), .head = "timed", .key = "timed", .width = 10,  \
-	  .goes = 1)                                                                             \
+	  .drop = 1)                                                                             \
 	X(OPEN, EP_COUNT(stat->open), .key = "open")                                             \
 	X(BEFORE, EP_COUNT(stat->before), .key = "before")                                       \
 	X(LEFT, EP_COUNT(stat->left), .key = "left")                                             \
-	X(SWITCHED, EP_COUNT(stat->switched), .key = "switched_off", .but_in = EP_LAYOUT_CSV)    \
-	X(TOTAL, EP_NS(stat->total), .head = "total", .key = "total_ns", .width = 12, .goes = 5) \
+	X(SWITCHED, EP_COUNT(stat->switched), .key = "switched_off", .not_in = EP_LAYOUT_CSV)    \
+	X(TOTAL, EP_NS(stat->total), .head = "total", .key = "total_ns", .width = 12, .drop = 5) \
 	X(SELF, EP_NS(stat->self), .head = "self", .key = "self_ns", .width = 12)                \
-	X(MIN, TIMES(MIN), .head = "min", .key = "min_ns", .width = 11, .goes = 1)               \
-	X(MEDIAN, TIMES(MEDIAN), .head = "median", .key = "median_ns", .width = 11, .goes = 3)   \
-	X(P90, TIMES(P90), .head = "p90", .key = "p90_ns", .width = 11, .goes = 1)               \
-	X(P99, TIMES(P99), .head = "p99", .key = "p99_ns", .width = 11, .goes = 1)               \
-	X(MAX, TIMES(MAX), .head = "max", .key = "max_ns", .width = 11, .goes = 2)               \
+	X(MIN, TIMES(MIN), .head = "min", .key = "min_ns", .width = 11, .drop = 1)               \
+	X(MEDIAN, TIMES(MEDIAN), .head = "median", .key = "median_ns", .width = 11, .drop = 3)   \
+	X(P90, TIMES(P90), .head = "p90", .key = "p90_ns", .width = 11, .drop = 1)               \
+	X(P99, TIMES(P99), .head = "p99", .key = "p99_ns", .width = 11, .drop = 1)               \
+	X(MAX, TIMES(MAX), .head = "max", .key = "max_ns", .width = 11, .drop = 2)               \
 	X(ON_CPU, SPENT(stat->running), .head = "on CPU", .key = "on_cpu_ns", .width = 12,       \
-	  .goes = 4, .optional = true)                                                           \
+	  .drop = 4, .optional = true)                                                           \
 	X(WAITING, SPENT(stat->waiting), .head = "waiting", .key = "waiting_ns", .width = 12,    \
 	  .optional = true)                                                                      \
 	X(INSIDE, SPENT(stat->inside), .head = "inside", .key = "inside_ns", .width = 12,        \
-	  .goes = 2, .optional = true)                                                           \
+	  .drop = 2, .optional = true)                                                           \
 	X(UNKNOWN, SPENT(stat->unknown), .key = "unknown_ns", .optional = true)                  \
 	X(FILE_NAME, EP_TEXT(function->module), .head = "module", .width = -24)                  \
 	X(NAME, EP_BEHIND(function->span ? "span " : "", function->name), .head = "function",    \

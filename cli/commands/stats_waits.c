@@ -14,15 +14,15 @@
 #define COLUMNS_LIST(X)                                                                       \
 	X(FUNCTION, EP_TEXT(name_of(wait->function)), .key = "function")                      \
 	X(CALLER, EP_TEXT(name_of(wait->caller)), .key = "caller")                            \
-	X(INSIDE, EP_TRUTH(wait->inside), .key = "inside", .but_in = EP_LAYOUT_CSV)           \
+	X(INSIDE, EP_TRUTH(wait->inside), .key = "inside", .not_in = EP_LAYOUT_CSV)           \
 	X(WAITS, EP_COUNT(wait->count), .head = "waits", .key = "waits", .width = 10)         \
 	X(OPEN, EP_COUNT(wait->open), .key = "open")                                          \
 	X(TOTAL, EP_NS(wait->total), .head = "total", .key = "total_ns", .width = 12)         \
 	X(LONGEST, EP_NS(wait->longest), .head = "longest", .key = "longest_ns", .width = 12) \
 	X(KIND, EP_WORD(wait->waker_count ? kind_text(by) : ""), .key = "ended_by",           \
-	  .but_in = EP_LAYOUT_JSON)                                                           \
-	X(WAKER, EP_TEXT(waker), .key = "by", .but_in = EP_LAYOUT_JSON)                       \
-	X(CSV_INSIDE, EP_TRUTH(wait->inside), .key = "inside", .but_in = EP_LAYOUT_JSON)      \
+	  .not_in = EP_LAYOUT_JSON)                                                           \
+	X(WAKER, EP_TEXT(waker), .key = "by", .not_in = EP_LAYOUT_JSON)                       \
+	X(CSV_INSIDE, EP_TRUTH(wait->inside), .key = "inside", .not_in = EP_LAYOUT_JSON)      \
 	X(CALL, EP_BEHIND(wait->inside && wait->function ? "somewhere inside " : "", call),   \
 	  .head = "call < caller", .color = EP_CYAN)
 EP_COLUMNS(COLUMNS_LIST);

@@ -52,7 +52,7 @@ void ep_grid_init(struct ep_grid *grid, FILE *out, enum ep_layout layout,
 	ep_json_init(&grid->json, out);
 	for (size_t i = 0; i < count; i++)
 		if (layout == EP_LAYOUT_TEXT ? !columns[i].head
-					     : !columns[i].key || columns[i].but_in == layout)
+					     : !columns[i].key || columns[i].not_in == layout)
 			ep_grid_hide(grid, i);
 }
 
@@ -70,9 +70,9 @@ static size_t needed(const struct ep_grid *grid)
 void ep_grid_fit(struct ep_grid *grid, size_t width, size_t kept)
 {
 	grid->width = width;
-	for (unsigned turn = 1; turn <= EP_COLUMN_GOES_MAX && width && needed(grid) > width; turn++)
+	for (unsigned turn = 1; turn <= EP_COLUMN_DROPS && width && needed(grid) > width; turn++)
 		for (size_t i = 0; i < grid->count; i++)
-			if (grid->columns[i].goes == turn && i != kept)
+			if (grid->columns[i].drop == turn && i != kept)
 				ep_grid_hide(grid, i);
 }
 

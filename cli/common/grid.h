@@ -35,14 +35,14 @@ struct ep_column {
 	const char *key;       /* in CSV and JSON; NULL: in neither */
 	int width;             /* columns of text; negative: its cells begin at the left; 0: no more
 				  than they take */
-	unsigned goes;         /* which go first where a terminal is too narrow for all, from 1 to
-				  EP_COLUMN_GOES_MAX; 0: never */
+	unsigned drop;         /* its turn to be left out where a terminal is too narrow for all,
+				  from 1 to EP_COLUMN_DROPS; 0: it stays */
 	enum ep_color color;   /* of cells of no width */
-	enum ep_layout but_in; /* CSV or JSON: has no such column */
+	enum ep_layout not_in; /* CSV or JSON, which has no such column; TEXT: both have it */
 	bool name;             /* a function's: on a terminal short, and cut to what is left */
 	bool optional;         /* JSON has no member where there is no value, else null */
 };
-#define EP_COLUMN_GOES_MAX 5u
+#define EP_COLUMN_DROPS 5u
 
 /* A value. Zeroes: there is none: "-" in text, nothing where the column has no width; an empty
  * field of CSV. Text is borrowed until the row is printed. */

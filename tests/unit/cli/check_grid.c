@@ -12,12 +12,12 @@ enum { WHO, ID, CALLS, TOTAL, MEDIAN, ADDRESS, KIND, INSIDE, FUNCTION, COLUMNS }
 
 static const struct ep_column columns[COLUMNS] = {
 	[WHO] = {.head = "thread", .key = "thread", .width = -8},
-	[ID] = {.key = "build_id", .but_in = EP_LAYOUT_JSON},
-	[CALLS] = {.head = "calls", .key = "calls", .width = 6, .goes = 2},
-	[TOTAL] = {.head = "total", .key = "total_ns", .width = 9, .goes = 1},
-	[MEDIAN] = {.head = "median", .key = "median_ns", .width = 9, .goes = 1},
+	[ID] = {.key = "build_id", .not_in = EP_LAYOUT_JSON},
+	[CALLS] = {.head = "calls", .key = "calls", .width = 6, .drop = 2},
+	[TOTAL] = {.head = "total", .key = "total_ns", .width = 9, .drop = 1},
+	[MEDIAN] = {.head = "median", .key = "median_ns", .width = 9, .drop = 1},
 	[ADDRESS] = {.key = "address"},
-	[KIND] = {.key = "kind", .but_in = EP_LAYOUT_CSV, .optional = true},
+	[KIND] = {.key = "kind", .not_in = EP_LAYOUT_CSV, .optional = true},
 	[INSIDE] = {.key = "inside"},
 	[FUNCTION] = {.head = "function", .key = "function", .name = true},
 };
