@@ -224,9 +224,10 @@ const struct ep_command ep_command_replay = {
 		"text, newer-version. Of a P they are what happened: throw and the type, rethrow, "
 		"catch, longjmp, new-stack. on_cpu_ns and waiting_ns, of an E whose whole time "
 		"scheduling events cover (else -): how long it ran, and how long it waited, for "
-		"anything or for a CPU. Where the process may have ended later than --last and "
-		"--since count back from, the second line, # end, has the earliest and the latest "
-		"moment in the columns of the times, and - in all others. Skip what begins with #.",
+		"anything or for a CPU. The second line, # end, has the end of the trace, which "
+		"--last and --since count back from, in the columns of the times, and - in all "
+		"others; where the process may have ended later, the latest moment says so. Skip "
+		"what begins with #.",
 	.options = options,
 	.names = true,
 	.pages = true,

@@ -440,14 +440,12 @@ static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
 
 #define NO_TIMES 9 /* columns, behind those of the times */
 
-/* The tree says it in words (ep_end_later_text). */
+/* What did not return went on until then. The tree says it in words (ep_end_later_text). */
 static void print_end_times(struct ep_outbuf *out, const struct ep_trace *trace)
 {
 	int64_t end = ep_trace_ns(trace, trace->first_tsc, trace->end.tsc);
 	int64_t more = ep_end_uncertain(&trace->end);
 
-	if (more == 0)
-		return;
 	ep_outbuf_text(out, "# end\t");
 	ep_outbuf_int(out, end);
 	ep_outbuf_text(out, "\t");

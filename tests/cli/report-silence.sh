@@ -108,7 +108,7 @@ views_say() { # PATTERN FILE END: by how much later the tsv says that it was: 1 
 		fi
 	done
 	gives 0 "$EPITAPH" replay --format=tsv "$2"
-	got=$(sed -nE '2s/^# end\t([0-9]+)\t\1\t(-|[0-9]+)(\t-){9}$/\1 \2/p' out | awk '{ print ($2 == "-" ? "unknown" : ($2 - $1 >= 3e8)) }')
+	got=$(sed -nE '2s/^# end\t([0-9]+)\t\1\t(-|[0-9]+)(\t-){9}$/\1 \2/p' out | awk '$2 != $1 { print ($2 == "-" ? "unknown" : ($2 - $1 >= 3e8)) }')
 	[ "$got" = "$3" ] || say "replay --format=tsv $2: $(head -n 2 out)"
 	terminal 150 12 "$EPITAPH" tui "$2"
 	sees 'silent'
