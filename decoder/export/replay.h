@@ -40,8 +40,9 @@ int ep_replay_event(void *context, const struct ep_event *event, const struct ep
 void ep_replay_end(struct ep_replay *replay);
 
 /* One line an event; the first, which begins with #, names the columns. A second one of that kind,
- * "# end", has the trace's end, up to which calls that did not return are counted, in the columns of
- * the times (earliest and latest differ where the process may have ended later), and - in the others. */
+ * "# end", has the trace's end, up to which calls that did not return are counted, in the columns
+ * of the times (earliest and latest differ where the process may have ended later), and - in the
+ * others. */
 void ep_replay_tsv_head(struct ep_outbuf *out, const struct ep_trace *trace);
 /* A sink's `event`; context is a struct ep_replay that was initialised. */
 int ep_replay_tsv_event(void *context, const struct ep_event *event,
