@@ -22,46 +22,74 @@
 #define UNPACKED_MAX   (UINT64_C(64) << 20)
 #define UNPACKED_TIMES 32
 
+struct elf_file {
+	Elf *elf;
+	int fd;
+	uint64_t size; /* bytes */
+	bool big_endian;
+};
+
+/* The first bytes of a section, as they lie in the file: libelf would read all of it. False: it is
+ * smaller, or not all in the file, so that libelf does not read it either. */
+static bool read_head(int fd, uint64_t file_size, const GElf_Shdr *header, void *out, size_t size)
+{
+	return header->sh_type != SHT_NOBITS && header->sh_size >= size &&
+	       header->sh_offset <= file_size && header->sh_size <= file_size - header->sh_offset &&
+	       pread(fd, out, size, (off_t)header->sh_offset) == (ssize_t)size;
+}
+
 /* Bytes that a section says it has once it is unpacked; 0: it is not packed. libelf unpacks no more
  * than that. */
-static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static uint64_t unpacked_size(const struct elf_file *file, const GElf_Shdr *header,
+			      const char *name)
 {
-	GElf_Chdr packed;
-	Elf_Data *data;
-	uint64_t size;
+	union {
+		Elf64_Chdr wide;
+		Elf32_Chdr narrow;
+		unsigned char old[12];
+	} head;
+	bool wide = gelf_getclass(file->elf) == ELFCLASS64;
+	size_t size = wide ? sizeof(head.wide) : sizeof(head.narrow);
+	uint64_t unpacked;
 
-	if (header->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	if (header->sh_flags & SHF_COMPRESSED) {
+		if (!read_head(file->fd, file->size, header, &head, size))
+			return 0;
+		if (file->big_endian)
+			return wide ? be64toh(head.wide.ch_size) : be32toh(head.narrow.ch_size);
+		return wide ? le64toh(head.wide.ch_size) : le32toh(head.narrow.ch_size);
+	}
 	/* The older way: "ZLIB", and the size, highest byte first. */
-	if (!name || strncmp(name, ".zdebug", 7) != 0)
+	if (!name || strncmp(name, ".zdebug", 7) != 0 ||
+	    !read_head(file->fd, file->size, header, &head, sizeof(head.old)))
 		return 0;
-	data = elf_rawdata(section, NULL);
-	if (!data || !data->d_buf || data->d_size < 12)
-		return 0;
-	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
-	return be64toh(size);
+	memcpy(&unpacked, head.old + 4, sizeof(unpacked));
+	return be64toh(unpacked);
 }
 
 static bool is_bomb(int fd, uint64_t size)
 {
+	struct elf_file file = {.fd = fd, .size = size};
 	uint64_t unpacked = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
+	const char *ident;
 	size_t names;
-	Elf *elf;
 
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_getshdrstrndx(elf, &names) == 0)
-		while ((section = elf_nextscn(elf, section)))
+	file.elf = elf_begin(fd, ELF_C_READ, NULL);
+	ident = file.elf ? elf_getident(file.elf, NULL) : NULL;
+	file.big_endian = ident && ident[EI_DATA] == ELFDATA2MSB;
+	if (ident && elf_getshdrstrndx(file.elf, &names) == 0)
+		while ((section = elf_nextscn(file.elf, section)))
 			if (gelf_getshdr(section, &header) &&
 			    __builtin_add_overflow(
 				    unpacked,
-				    unpacked_size(section, &header,
-						  elf_strptr(elf, names, header.sh_name)),
+				    unpacked_size(&file, &header,
+						  elf_strptr(file.elf, names, header.sh_name)),
 				    &unpacked))
 				unpacked = UINT64_MAX;
-	elf_end(elf);
+	elf_end(file.elf);
 	return unpacked > UNPACKED_MAX && unpacked / UNPACKED_TIMES > size;
 }
 
