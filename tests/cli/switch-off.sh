@@ -9,9 +9,9 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/switching.bash"
 
-calls() { # of core, from the last time that work() began: event, depth in it, function, where in its page
+calls() { # READER: of core, from the last time that work() began: event, depth in it, function, where in its page
 	local status=0
-	"$EPITAPH" replay --format=tsv core >tsv || status=$?
+	"$1" replay --format=tsv core >tsv || status=$?
 	[ $status -le 1 ] || say "replay ends with $status"
 	awk -F'\t' '$1 ~ /^[BE]$/ { if ($1 == "B" && $8 == "work") { n = 0; base = $7 }
 		line[n++] = $1 " " $7 - base " " $8 " " substr($10, length($10) - 2) }
@@ -27,11 +27,12 @@ judge() { # WHAT FILE PROGRAM ARGUMENTS...: FILE, not stripped, has the hooks
 	has off.sites "on 0"
 	has on.sites "off 0"
 	[ "$(wc -l <off.sites)" = 2 ] || say "some can't go off: $(cat off.sites)"
-	calls >switched
+	calls "$EPITAPH" >switched
 	rm -f core*
 	{ printf '\n\n' | "$@" >from 2>&1 || true; } 2>/dev/null
 	[ -e core ] || mv core.* core 2>/dev/null || say "no core of it on"
-	calls >whole
+	# A core like any other, of the same program: the sanitizers have nothing to find in it.
+	calls "$BIN/epitaph" >whole
 	grep -q 'B 1 step' whole || say "nothing was recorded"
 	diff whole switched || say "another tree"
 	[ $failures = "$before" ] || echo "	by $what"

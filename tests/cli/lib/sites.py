@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sites.py PID FILE FUNCTION...: what the bytes of those functions' hooks are in the process PID.
 
-objdump says where FILE's hooks are called; the process's memory says what lies there now. Prints a line a kind:
-"on N", "off N", and the places that are neither."""
+objdump says where FILE's hooks are called, once for each FILE (kept beside it, as FILE.places, for what it is then); the
+process's memory says what lies there now. Prints a line a kind: "on N", "off N", and the places that are neither."""
+import json
+import os
 import re
 import subprocess
 import sys
@@ -31,6 +33,25 @@ def places(file, functions):
             yield int(sled[1], 16) - 1, function, "sled"
 
 
+def kept_places(file, functions):
+    """The same, of before if the file is what it was."""
+    status, kept = os.stat(file), file + ".places"
+    key = [status.st_ino, status.st_size, status.st_mtime_ns, sorted(functions)]
+    try:
+        with open(kept, encoding="utf-8") as known:
+            known_key, found = json.load(known)
+        if known_key == key:
+            return found
+    except FileNotFoundError:
+        pass
+    found = list(places(file, functions))
+    own = f"{kept}.{os.getpid()}"
+    with open(own, "w", encoding="utf-8") as out:
+        json.dump([key, found], out)
+    os.rename(own, kept)
+    return found
+
+
 def bias(pid, file):
     """What is added to an address of the file."""
     kind = subprocess.run(["readelf", "-hlW", file], capture_output=True, text=True, check=True).stdout
@@ -49,7 +70,7 @@ def main():
     pid, file, functions = sys.argv[1], sys.argv[2], set(sys.argv[3:])
     base, counts = bias(pid, file), {"on": 0, "off": 0}
     with open(f"/proc/{pid}/mem", "rb") as memory:
-        for address, function, text in places(file, functions):
+        for address, function, text in kept_places(file, functions):
             memory.seek(base + address)
             state = STATES.get(memory.read(1)[0])
             if state:
