@@ -61,7 +61,8 @@ starts ./waiters
 in_gdb -ex 'epitaph save by-gdb.live' -ex "shell '$EPITAPH' extract -q -o by-us.live $process" -p "$process" >said || say "live: $(cat gdb.err)"
 # gdb's is as it lies in memory, ours laid out anew: they hold the same, but for how long before each was taken.
 for file in by-gdb.live by-us.live; do
-	"$EPITAPH" replay --format=tsv $file >$file.tsv || say "live: $file: status $?"
+	"$EPITAPH" replay --format=tsv $file >$file.all || say "live: $file: status $?"
+	sed '2{/^# end\t/d}' $file.all >$file.tsv
 	"$EPITAPH" info $file >$file.raw || say "live: $file: status $?"
 	grep -q '^silence ' $file.raw || say "live: $file does not know when it was taken"
 	sed -E '/^(arena|silence) /d; /^scheduling /s/, up to .*the end//; /^[0-9]+ +waiter/s/ +-[0-9.]+ [mun]?s +/ AGE /' $file.raw >$file.info
