@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 9
+#define EP_FORMAT_MINOR 10
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -293,6 +293,11 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
  * called before it was found */
 #define EP_THREAD_SHARED (1u << 14)
 
+/* flags: the first record after each time that it was off its processor is timed, and the one after
+ * that (1.10); two escapes of time tell it of one after a large gap, EP_BLOCK_ASKED of one that
+ * begins a block */
+#define EP_THREAD_ASKED (1u << 15)
+
 #define EP_THREAD_RING_SHIFT 8 /* flags: of a ring that it asked for, bits 8-13: log2 of bytes */
 #define EP_THREAD_RING_MASK  (63u << EP_THREAD_RING_SHIFT)
 
@@ -505,6 +510,8 @@ static_assert(sizeof(struct ep_modules) == 32, "format");
 /* the previous block was left early: more than 2^45 cycles without an event */
 #define EP_BLOCK_LONG_GAP            4u
 #define EP_BLOCK_SHORT_CALLS_DROPPED 8u /* EPITAPH_MIN_DURATION is in force */
+#define EP_BLOCK_ASKED \
+	16u /* the thread was away since the last record of the block before (1.10) */
 
 struct ep_block {
 	uint64_t tsc; /* full TSC when it was entered: the time from which its first record's stamp

@@ -23,6 +23,7 @@
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/text.h"
+#include "runtime/record/asks.h"
 #include "runtime/record/ring.h"
 #include "runtime/record/thread.h"
 #include "runtime/settings/environment.h"
@@ -216,6 +217,7 @@ __attribute__((constructor(101))) static void start_early(void)
 		ep_environment_clean();
 	if (!started)
 		return;
+	ep_asks_start();
 	if (ep_interpose_blind(EP_REAL__Unwind_SetIP))
 		ep_arena->blind |= EP_BLIND_EXCEPTIONS;
 	ep_trigger_start();

@@ -259,6 +259,25 @@ static void print_funtrace(const struct ep_funtrace_facts *facts, const struct e
 	print_clock(trace);
 }
 
+/* Of threads that have a history and not all records timed. */
+static void print_asked(const struct ep_trace *trace)
+{
+	size_t count = 0, asked = 0;
+
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		if (!trace->threads[i].block_count)
+			continue;
+		count++;
+		asked += ep_thread_is_asked(&trace->threads[i]);
+	}
+	if (trace->arena.timestamp_every == 1 || !count)
+		return;
+	if (asked && asked < count)
+		printf(", and after each wait of %zu of %zu threads", asked, count);
+	else
+		printf("%s after each wait", asked ? ", and" : ", but not");
+}
+
 static void print_arena(const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
@@ -280,6 +299,7 @@ static void print_arena(const struct ep_session *session)
 		printf("one in %u", arena->timestamp_every);
 	else
 		printf("auto (clock budget %.1f %%)", arena->clock_budget / 1e4);
+	print_asked(trace);
 	if (arena->min_duration)
 		printf(", calls below %" PRIu64 " cycles dropped", arena->min_duration);
 	printf("%s\n", arena->gate & EP_GATE_COUNTING ? ", counting"
@@ -466,6 +486,7 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "blocks_entered", thread->blocks_entered);
 	ep_json_member_uint(json, "blocks_missed", thread->blocks_missed);
 	ep_json_member_bool(json, "whole", thread->from_start);
+	ep_json_member_bool(json, "timed_after_waits", ep_thread_is_asked(thread));
 	ep_json_member_int(json, "history_ns",
 			   ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
 	ep_json_key(json, "last_event_ns");

@@ -10,6 +10,7 @@
 
 #include "coredump/util/search.h"
 #include "decoder/trace/absences.h"
+#include "decoder/trace/asked.h"
 
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
 #define PAYLOADS (UINT64_C(1) << 26)
@@ -24,10 +25,12 @@
 struct decoding {
 	struct ep_records *records;
 	const struct ep_trace_block *block;
-	uint64_t ticks;  /* from which the next stamp counts: TSC >> 3 */
-	uint64_t anchor; /* TSC of the last anchor */
-	bool escaped;    /* 26 bits above the next stamp are known: */
+	uint64_t ticks;   /* from which the next stamp counts: TSC >> 3 */
+	uint64_t anchor;  /* TSC of the last anchor */
+	unsigned escapes; /* of time that stand before the word in hand; not 0: 26 bits above the
+			     next stamp are known: */
 	uint64_t upper;
+	struct ep_asked *asked;
 	unsigned pending; /* first decoded record after it, still unplaced */
 	unsigned missing; /* first decoded gap of text since it */
 	unsigned adrift;  /* first decoded record from which on times may be too low by times that
@@ -143,20 +146,27 @@ static void place_around(struct decoding *d, uint64_t high, bool goes_on)
 
 /*
  * Records `pending` … count - 1 happened between the last anchor and `high`. `spread`: in even
- * steps; without it nothing is known of where in between, and the time is the lower bound.
+ * steps; without it nothing is known of where in between, and the time is the lower bound. `asked`:
+ * the kernel asked for `high`.
  */
-static void place(struct decoding *d, uint64_t high, bool spread)
+static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 {
 	struct ep_record *decoded = d->records->decoded;
 	unsigned end = d->records->count;
 	uint64_t parts = end - d->pending + 1, step = 0, rest = 0, carry = 0;
-	uint64_t time = d->anchor;
+	uint64_t time = d->anchor, next = high;
 
 	if (d->missing != UNSET) {
 		place_around(d, high, spread);
 		return;
 	}
 	if (spread) {
+		/* The first record after an absence would have a time. */
+		if (d->asked->on)
+			high = ep_absences_begin(d->records->thread->absences, d->anchor, next);
+		if (high == next)
+			ep_asked_add(d->asked, (struct ep_asked_window){d->pending, end, d->anchor,
+									high, asked});
 		step = (high - d->anchor) / parts;
 		rest = (high - d->anchor) % parts;
 	}
@@ -171,6 +181,7 @@ static void place(struct decoding *d, uint64_t high, bool spread)
 		decoded[i].high = high;
 		decoded[i].time = time;
 		decoded[i].exact = d->anchor == high;
+		decoded[i].refined = high < next;
 	}
 	if (spread) {
 		refine(d, high);
@@ -239,16 +250,16 @@ static uint64_t unwrap(struct decoding *d, uint64_t stamp)
 {
 	uint64_t step = (stamp - d->ticks) & (STAMPS - 1), time;
 
-	if (d->escaped)
+	if (d->escapes)
 		step = (d->upper * STAMPS + stamp - d->ticks) & (STAMPS * PAYLOADS - 1);
 	else if (step >= STEP_BACK)
 		step = 0;
 	d->ticks += step;
 	time = d->ticks << EP_TICK_SHIFT;
 	time = time > d->anchor ? time : d->anchor;
-	if (d->escaped)
+	if (d->escapes)
 		end_drift(d, time);
-	d->escaped = false;
+	d->escapes = 0;
 	return time;
 }
 
@@ -343,12 +354,12 @@ static struct ep_record *add_marked(struct decoding *d, unsigned kind, struct da
 	return record;
 }
 
-static void read_stamp(struct decoding *d, uint64_t stamp)
+static void read_stamp(struct decoding *d, uint64_t stamp, bool asked)
 {
 	uint64_t time = unwrap(d, stamp);
 
 	if (d->pending != d->records->count)
-		place(d, time, true);
+		place(d, time, true, asked);
 	d->anchor = time;
 }
 
@@ -390,9 +401,11 @@ static void read_mark(struct decoding *d, uint64_t word)
 	unsigned kind = payload % EP_MARKS;
 	struct ep_record *record;
 	struct data data;
+	/* Marks have a time always. */
+	bool asked = d->asked->on && d->escapes > 1;
 	bool whole = read_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
-	read_stamp(d, word >> EP_STAMP_SHIFT);
+	read_stamp(d, word >> EP_STAMP_SHIFT, asked);
 	if (!whole && d->overs && d->at + 1 == d->end) {
 		add_gap(d, EP_GAP_TEXT, 1 + data.count);
 		return;
@@ -419,7 +432,7 @@ static void read_escape(struct decoding *d, uint64_t word)
 
 	if (type == EP_ESCAPE_TIME) {
 		d->upper = ep_escape_payload(word);
-		d->escaped = true;
+		d->escapes++;
 	} else if (type == EP_ESCAPE_MARK && word >> EP_STAMP_SHIFT) {
 		read_mark(d, word);
 	} else {
@@ -433,7 +446,7 @@ static void read_event(struct decoding *d, uint64_t word)
 	struct ep_record *record;
 
 	if (stamp != 0)
-		read_stamp(d, stamp);
+		read_stamp(d, stamp, ep_asked_word(d->asked, d->block, d->at, d->escapes));
 	record = add(d, word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
 	record->address = word & EP_ADDRESS_MASK;
 	if (stamp != 0) {
@@ -460,7 +473,7 @@ static void skip_text(struct decoding *d)
 
 	d->overs--;
 	add_gap(d, EP_GAP_TEXT, over->end - over->from)->over = over;
-	d->escaped = false;
+	d->escapes = 0;
 	if (d->missing == UNSET)
 		d->missing = d->records->count - 1;
 	if (d->adrift == UNSET)
@@ -518,14 +531,15 @@ static void place_tail(struct decoding *d)
 
 	if (next == thread->blocks + thread->block_count) {
 		end_drift(d, EP_TIME_UNKNOWN);
-		place(d, EP_TIME_UNKNOWN, false);
+		place(d, EP_TIME_UNKNOWN, false, false);
 		return;
 	}
 	high = next->tsc > d->anchor ? next->tsc : d->anchor;
 	end_drift(d, high);
 	place(d, high,
 	      next->lost_before == 0 &&
-		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)));
+		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)),
+	      next->block->flags & EP_BLOCK_ASKED);
 }
 
 /* ---- everything was off ---- */
@@ -630,8 +644,10 @@ static void decode(struct ep_records *records)
 {
 	const struct ep_trace_block *block = &records->thread->blocks[records->next_block++];
 	uint64_t begin = block->tsc > records->last ? block->tsc : records->last;
+	struct ep_asked asked;
 	struct decoding d = {
 		.records = records,
+		.asked = &asked,
 		.block = block,
 		.ticks = block->tsc >> EP_TICK_SHIFT,
 		.anchor = begin,
@@ -642,9 +658,11 @@ static void decode(struct ep_records *records)
 	};
 
 	records->count = records->at = 0;
+	ep_asked_begin(&asked, records->thread, block);
 	add_gap_before(&d);
 	read_words(&d);
 	place_tail(&d);
+	ep_asked_settle(&asked, records);
 	if (records->trace->switches && records->all_next < records->trace->switches->all_count)
 		tell_pauses(records, records->trace->switches);
 	records->last = d.anchor;
@@ -660,6 +678,7 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 	records->count = records->at = 0;
 	records->holes = 0;
 	records->last = 0;
+	records->pace_cycles = records->pace_steps = 0;
 	records->started = records->ended = false;
 	records->all_next = 0;
 	records->all_told = records->all_dropped = false;

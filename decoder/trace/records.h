@@ -82,11 +82,13 @@ struct ep_records {
 	const struct ep_trace *trace;
 	const struct ep_trace_thread *thread;
 	size_t next_block;
-	unsigned count, at; /* of the decoded block below */
-	uint64_t holes;     /* words met so far */
-	uint64_t last;      /* time of the last anchor so far */
-	bool started;       /* a gap before the first block is not told: the history begins there */
-	bool ended;         /* what is missing at the end was told */
+	unsigned count, at;               /* of the decoded block below */
+	uint64_t holes;                   /* words met so far */
+	uint64_t last;                    /* time of the last anchor so far */
+	uint64_t pace_cycles, pace_steps; /* so long took so many records, lately, without a wait
+					     (asked.h); 0 steps: not known */
+	bool started;      /* a gap before the first block is not told: the history begins there */
+	bool ended;        /* what is missing at the end was told */
 	unsigned all_next; /* of the times when everything was off: the first that is not over … */
 	bool all_told;     /* … and it was reached: a gap is to be told … */
 	bool all_dropped;  /* … for records that were left out */

@@ -208,6 +208,12 @@ static inline const void *ep_trace_view(const struct ep_trace *trace, uint64_t o
 	return ep_image_has(trace->image, offset, size) ? trace->image->bytes + offset : NULL;
 }
 
+/* The first record after each time off its processor has a time. */
+static inline bool ep_thread_is_asked(const struct ep_trace_thread *thread)
+{
+	return thread->known && thread->flags & EP_THREAD_ASKED;
+}
+
 /* Module at `address` at time `tsc` (0: any time, the latest); NULL: none. */
 const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace, uint64_t address,
 						 uint64_t tsc);

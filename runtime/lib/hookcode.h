@@ -12,6 +12,13 @@
  */
 bool ep_hooks_end(void);
 
+/*
+ * Adds `distance` to where the hooks test whether a record is untimed: at first, at
+ * ep_tls.timing_mask. Once, before other threads run hooks. False: the kernel refuses; some may be
+ * moved then.
+ */
+bool ep_hooks_move(int32_t distance);
+
 /* The address of a hook: 0 __fentry__, 1 __return__, 2 and 3 those of __cyg_profile_*, 4 and
  * 5 those of sleds. */
 uint64_t ep_hook_address(unsigned number);

@@ -13,6 +13,7 @@
 #include "runtime/arena/pause.h"
 #include "runtime/kernel/sched.h"
 #include "runtime/lib/jail.h"
+#include "runtime/record/asks.h"
 #include "runtime/record/hold.h"
 #include "runtime/record/intact.h"
 #include "runtime/record/rings.h"
@@ -91,8 +92,12 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	struct ep_block *last, *now, *block;
 	uint64_t blocks = *(volatile uint64_t *)&tls->thread->blocks, sequence, check, since;
 
+	bool asked = ep_asks_now();
+
 	if (ep_hold_wait())
 		return false;
+	if (ep_asks_foreign())
+		__atomic_fetch_and(&tls->thread->flags, ~EP_THREAD_ASKED, __ATOMIC_RELAXED);
 	last = ep_rings_last(tls->thread);
 	if (!last) /* lost by a rescue, just now */
 		return false;
@@ -131,6 +136,7 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	block->owner = tls->thread->serial;
 	block->every = (uint8_t)every;
 	block->flags = flags | (sequence == 1 ? EP_BLOCK_FIRST : 0) |
+		       (asked && sequence > 1 && !flags ? EP_BLOCK_ASKED : 0) |
 		       (ep_settings.min_duration ? EP_BLOCK_SHORT_CALLS_DROPPED : 0);
 	block->reserved = 0;
 	uint64_t offset = (uint64_t)block - (uint64_t)ep_arena;
@@ -157,14 +163,18 @@ const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
 		       : NULL;
 }
 
-/* Whether `count` words go into another block than the cursor's. */
-static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags, unsigned count)
+/* How many a gap needs: two tell that the kernel asked for the time behind it. */
+static unsigned escapes_of(uint64_t gap)
+{
+	return gap > EP_GAP_CYCLES ? 1 + ep_asks_now() : 0;
+}
+
+/* Whether so many words go into another block than the cursor's. */
+static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags, unsigned words)
 {
 	uint64_t at = cursor % EP_BLOCK_SIZE;
-	uint64_t escape = gap > EP_GAP_CYCLES;
 
-	return at == 0 || flags || gap >= EP_LONG_GAP_CYCLES ||
-	       at + (count + escape) * 8 > EP_BLOCK_SIZE;
+	return at == 0 || flags || gap >= EP_LONG_GAP_CYCLES || at + words * 8 > EP_BLOCK_SIZE;
 }
 
 static uint64_t stamp(uint64_t tsc)
@@ -190,18 +200,19 @@ static bool may_be_named_anew(const struct ep_tls *tls, uint64_t tsc)
 	       (tsc - tls->thread->start_tsc) >> YOUNG_BITS == 0;
 }
 
-/* Appends a record or marks, whose first word gets the stamp, and before it the escape that a large
- * gap needs. */
+/* Appends a record or marks, whose first word gets the stamp, and before it the escapes that a
+ * large gap needs. */
 static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, const uint64_t *words,
-		   unsigned count)
+		   unsigned count, unsigned escapes)
 {
-	bool escape = tsc - tls->last_tsc > EP_GAP_CYCLES;
 	uint64_t *slot = (uint64_t *)cursor;
 
-	if (!ep_cmpxchg_local(&tls->cursor, cursor, cursor + (count + escape) * 8))
+	if (!ep_cmpxchg_local(&tls->cursor, cursor, cursor + (count + escapes) * 8))
 		return false;
-	if (escape) {
-		*slot++ = ep_escape_make(EP_ESCAPE_TIME, tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
+	if (escapes) {
+		for (unsigned i = 0; i < escapes; i++)
+			*slot++ = ep_escape_make(EP_ESCAPE_TIME,
+						 tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
 		ep_timestamp_rate_gap(tls, cursor);
 		if (may_be_named_anew(tls, tsc))
 			ep_thread_rename(NULL);
@@ -213,6 +224,7 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, const uint
 	for (unsigned i = 1; i < count; i++)
 		slot[i] = words[i] | (is_head(words[i]) ? stamp(tsc) : 0);
 	tls->last_tsc = tsc;
+	ep_asks_answer();
 	return true;
 }
 
@@ -221,13 +233,14 @@ static void record(struct ep_tls *tls, const uint64_t *words, unsigned count, ui
 	while (!ep_thread_lost(tls)) {
 		uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
 		uint64_t last = tls->last_tsc, tsc = later(last);
+		unsigned escapes = escapes_of(tsc - last);
 
-		if (needs_block(cursor, tsc - last, flags, count)) {
+		if (needs_block(cursor, tsc - last, flags, count + escapes)) {
 			if (tsc - last >= EP_LONG_GAP_CYCLES)
 				flags |= EP_BLOCK_LONG_GAP;
 			if (enter_block(tls, cursor, tsc, flags))
 				flags = 0;
-		} else if (append(tls, cursor, tsc, words, count)) {
+		} else if (append(tls, cursor, tsc, words, count, escapes)) {
 			return;
 		}
 	}
@@ -243,7 +256,7 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
 static void stop_here(struct ep_tls *tls)
 {
 	*(volatile uint32_t *)&tls->boundary_mask = 0;
-	*(volatile uint32_t *)&tls->timing_mask = 0;
+	ep_asks_set_timing(tls, 0);
 }
 
 void ep_ring_stop_if_shut(struct ep_tls *tls)
@@ -272,12 +285,12 @@ void ep_ring_look_soon(void)
 		return;
 	*(volatile uint32_t *)&tls->boundary_mask = mask;
 	ep_timestamp_rate_gap(tls, cursor);
-	*(volatile uint32_t *)&tls->timing_mask = 0;
+	ep_asks_set_timing(tls, 0);
 }
 
 void ep_ring_start_here(struct ep_tls *tls)
 {
-	*(volatile uint32_t *)&tls->timing_mask = ep_timestamp_rate_mask(tls);
+	ep_asks_set_timing(tls, ep_timestamp_rate_mask(tls));
 	*(volatile uint32_t *)&tls->boundary_mask = EP_BOUNDARY_MASK;
 	/* The gate may have been shut between our look and the masks. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -10,6 +10,7 @@
 #include "runtime/lib/files.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/record/asks.h"
 
 #define PAGE    UINT64_C(4096)
 #define AHEAD   (16 * PAGE)           /* below the lowest that is known to be its own */
@@ -117,7 +118,7 @@ static void add_sharer(struct ep_tls *tls, uint32_t tid, bool outside)
 			thread->stack_high = 0;
 		__atomic_store_n(&sharers[i].tid, tid, __ATOMIC_RELEASE);
 		if (tls->boundary_mask)
-			*(volatile uint32_t *)&tls->timing_mask = 0;
+			ep_asks_set_timing(tls, 0);
 		return;
 	}
 }

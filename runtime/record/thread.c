@@ -10,6 +10,7 @@
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/record/altstack.h"
+#include "runtime/record/asks.h"
 #include "runtime/record/faults.h"
 #include "runtime/record/intact.h"
 #include "runtime/record/ring.h"
@@ -59,6 +60,8 @@ static void fill_entry(struct ep_thread *thread, uint32_t serial)
 	thread->start_tsc = ep_tsc();
 	if (!thread->flags && libc_registers && !made_by_libc())
 		thread->flags = EP_THREAD_BORROWED;
+	else if (ep_asks_caller() && made_by_libc())
+		thread->flags |= EP_THREAD_ASKED;
 	ep_stack_begin(thread);
 }
 
@@ -74,6 +77,8 @@ static void end(void)
 	ep_faults_leave(&ep_tls);
 	ep_tls.gate = &ep_shut_for_good;
 	ep_ring_pause_here();
+	/* A block's boundary, so that each hook looks at the gate, whatever is in rseq_cs. */
+	ep_tls.cursor &= -(uint64_t)EP_BLOCK_SIZE;
 	ep_tls.thread = NULL;
 	if (ep_settings.crash_snapshot && ep_jail_permits(EP_JAIL_NO_SNAPSHOT))
 		ep_altstack_end();
@@ -285,7 +290,7 @@ bool ep_thread_set_ring(uint64_t size)
 	if (found && !begun)
 		begin(thread);
 	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
-	*(volatile uint32_t *)&ep_tls.timing_mask = timing;
+	ep_asks_set_timing(&ep_tls, timing);
 	ep_tls_set_gate(gate);
 	return found;
 }

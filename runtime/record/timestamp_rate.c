@@ -6,6 +6,7 @@
 #include "runtime/record/timestamp_rate.h"
 
 #include "runtime/arena/arena.h"
+#include "runtime/record/asks.h"
 #include "runtime/settings/settings.h"
 
 #define EVERY_MAX         64u
@@ -85,7 +86,7 @@ unsigned ep_timestamp_rate_next(struct ep_tls *tls, uint64_t tsc)
 	if (!every)
 		every = choose_auto(tls, tsc);
 	if (tls->boundary_mask)
-		tls->timing_mask = mask_of(every);
+		ep_asks_set_timing(tls, mask_of(every));
 	return every;
 }
 
@@ -94,7 +95,7 @@ void ep_timestamp_rate_gap(struct ep_tls *tls, uint64_t cursor)
 	if (fixed_every(tls) || !tls->timing_mask || gaps_untimed)
 		return;
 	tls->gap_at = cursor;
-	tls->timing_mask = 0;
+	ep_asks_set_timing(tls, 0);
 }
 
 void ep_timestamp_rate_allow(uint32_t share, bool gaps)

@@ -12,7 +12,8 @@
  * on it.
  *
  * The four ways through a hook, by the thread's own cursor and masks, are the labels' names:
- * 	cursor & timing != 0			untimed: advance, store
+ * 	cursor & timing != 0			untimed: advance, store. Tested by the lowest byte of the
+ * 						mask first, which the kernel may clear (record/asks.h)
  * 	else the gate is shut			paused: nothing; or this process counts:
  * 						a call adds one; or it is written over:
  * 						C, which sees that
@@ -51,6 +52,80 @@
 	.endm
 
 /*
+ * Not zero: an untimed record. Where nobody asks, the byte is that of the timing mask; else ep_hooks_move has sent it to
+ * the thread's rseq_cs, by the last four bytes of the instruction.
+ */
+	.section .rodata.ep_hook_tests, "a"
+	.p2align 2
+	local_name ep_hook_tests
+ep_hook_tests:
+	.text
+	.macro test_timing cursor, base
+#ifdef EP_SHARED
+	{disp32} testb	\cursor\()b, TLS(TLS_TIMING, \base)
+#else
+	testb	\cursor\()b, TLS(TLS_TIMING, \base)
+#endif
+.Ltested\@:
+	.pushsection .rodata.ep_hook_tests
+	.long	.Ltested\@ - 4 - ep_hooks_begin
+	.popsection
+	.endm
+
+/*
+ * The byte is zero. Is the record due, or asked for? Else to \untimed, with the cursor in \cursor again.
+ */
+	.macro due_or_asked cursor, base, untimed
+	testl	\cursor\()d, TLS(TLS_TIMING, \base)
+	jz	.Ltimed\@
+	movq	ep_asks_at(%rip), \cursor
+	testq	\cursor, \cursor
+	jz	.Luntimed\@
+	movq	%fs:(\cursor), \cursor
+	testq	\cursor, \cursor
+	jz	.Ltimed\@
+	cmpq	ep_asks_next(%rip), \cursor
+	je	.Ltimed\@
+.Luntimed\@:
+	movq	TLS(TLS_CURSOR, \base), \cursor
+	jmp	\untimed
+.Ltimed\@:
+	.endm
+
+/*
+ * A timed record was made. One that was asked for is followed by another, which arms. The exchange fails when the thread was
+ * away since; a handler may have changed the mask since it was read, but not what is armed with it, when it left
+ * the word as it found it. Clobbers rax, rdx, \at.
+ */
+	.macro arm at, base
+	movq	ep_asks_at(%rip), \at
+	testq	\at, \at
+	jz	.Larmed\@
+	movq	%fs:(\at), %rax
+	testq	%rax, %rax
+	jz	.Lasked\@
+	cmpq	ep_asks_next(%rip), %rax
+	jne	.Larmed\@
+.Lagain\@:
+	movzbl	TLS(TLS_TIMING, \base), %edx
+	addq	ep_asks_masks(%rip), %rdx
+	testb	%dl, %dl
+	jnz	.Lwanted\@
+	movq	ep_asks_next(%rip), %rdx
+.Lwanted\@:
+	cmpxchgq %rdx, %fs:(\at)
+	jne	.Larmed\@
+	movq	%rdx, %rax
+	cmpb	%al, TLS(TLS_TIMING, \base)
+	jne	.Lagain\@
+	jmp	.Larmed\@
+.Lasked\@:
+	movq	ep_asks_next(%rip), %rax
+	movq	%rax, %fs:(\at)
+.Larmed\@:
+	.endm
+
+/*
  * The timed way, common to all hooks. In: cursor in \cursor (kept for the retry), the record
  * without its stamp in \word; \word and \tsc are registers or memory.
  * Clobbers rax, rdx, \cursor and \tsc. The cursor advances by an unlocked cmpxchg: a signal handler
@@ -85,6 +160,7 @@
 	movq	%rax, -8(\cursor)
 	movq	\tsc, %rax
 	movq	%rax, TLS(TLS_LAST, \base)
+	arm	\cursor, \base
 	.endm
 
 /*
@@ -176,14 +252,16 @@ ep_hook_entry:
 	landing
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
-	testl	%r10d, TLS(TLS_TIMING, %r11)
+	test_timing %r10, %r11
 	jz	.Lentry_not_untimed
+.Lentry_untimed:
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	(%rsp), %r11
 	movq	%r11, -8(%r10)
 	ret
 .Lentry_not_untimed:
+	due_or_asked %r10, %r11, .Lentry_untimed
 	timed_or_slow %r10, %r11, .Lentry_paused, .Lentry_slow
 	movq	%rax, -8(%rsp)
 	movq	%rdx, -16(%rsp)
@@ -267,8 +345,9 @@ ep_hook_return:
 	keep_registers
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
-	testl	%r10d, TLS(TLS_TIMING, %r11)
+	test_timing %r10, %r11
 	jz	.Lreturn_not_untimed
+.Lreturn_untimed:
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 #ifndef EP_SHARED
@@ -286,6 +365,7 @@ ep_hook_return:
 	ret
 	.cfi_restore_state
 .Lreturn_not_untimed:
+	due_or_asked %r10, %r11, .Lreturn_untimed
 	timed_or_slow %r10, %r11, .Lreturn_paused, .Lreturn_slow
 	movq	%rax, -8(%rsp)
 	movq	%rdx, -16(%rsp)
@@ -340,14 +420,16 @@ ep_hook_return:
 	.endif
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
-	testl	%r10d, TLS(TLS_TIMING, %r11)
+	test_timing %r10, %r11
 	jz	.Lnot_untimed\@
+.Luntimed\@:
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%rdi, -8(%r10)
 .Lnothing\@:
 	ret
 .Lnot_untimed\@:
+	due_or_asked %r10, %r11, .Luntimed\@
 	timed_or_slow %r10, %r11, .Lpaused\@, .Lslow\@
 .Ltimed\@:
 	timed_record %r10, %r11, %rdi, %rcx, .Ltimed_again\@, .Lslow\@
@@ -435,8 +517,9 @@ ep_hook_return:
 	.cfi_rel_offset %r11, 0
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
-	testl	%r10d, TLS(TLS_TIMING, %r11)
+	test_timing %r10, %r11
 	jz	.Lnot_untimed\@
+.Luntimed\@:
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	16(%rsp), %r11
@@ -459,6 +542,7 @@ ep_hook_return:
 	.endif
 	.cfi_restore_state
 .Lnot_untimed\@:
+	due_or_asked %r10, %r11, .Luntimed\@
 	timed_or_slow %r10, %r11, .Lpaused\@, .Lslow\@
 	.cfi_remember_state
 	.irp	register, %rax, %rdx, %rcx, %rsi

@@ -11,6 +11,9 @@ cat >hooked.c <<'SRC'
 #include <epitaph.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "runtime/format.h"
 #define KEPT __attribute__((noinline, noclone))
 static volatile int sink, times;
@@ -48,10 +51,18 @@ KEPT void run(void)
 		leaf(i);
 	sink += keeping(4, 3, 2, 1);
 }
+KEPT void inside(void)
+{
+	run();
+	sink++;
+}
 int main(void)
 {
 	times = getenv("BLOCK") ? 256 : 20; /* of 508 records */
 #ifndef LIBRARY
+	/* Each step is a signal, after which the kernel asks for a time; a thread that is not registered it leaves alone. */
+	if (getenv("UNASKED") && syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, 32, 1, RSEQ_SIG))
+		return 1;
 	if (getenv("PAUSE"))
 		epitaph_pause();
 	/* As `epitaph control PID off` does: hooks that run go off in the code. */
@@ -61,7 +72,8 @@ int main(void)
 		((struct ep_arena *)root->arena_address)->gate |= EP_GATE_OFF | EP_GATE_FLIP;
 	}
 #endif
-	run();
+	/* One record more before all others: a call is at a place where a return is without. */
+	getenv("INSIDE") ? inside() : run();
 	return 0;
 }
 SRC
@@ -96,7 +108,9 @@ sleds=(__xray_entry__ __xray_return__)
 cyg=(__cyg_profile_func_enter __cyg_profile_func_exit)
 every() { # HOOK...: each way through them
 	steps EPITAPH_TIMESTAMP_EVERY=8 BLOCK=1
-	steps EPITAPH_TIMESTAMP_EVERY=1
+	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 BLOCK=1
+	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 BLOCK=1 INSIDE=1
+	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=1
 	steps PAUSE=1
 	steps OFF=1
 	steps EPITAPH=off

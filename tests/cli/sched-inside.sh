@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # A dozen threads that wait in their own ways and measure for how long: what each function is said to have waited is right,
-# or not given to it and marked, also where one call in 64 has a time of its own.
+# or not given to it and marked where one call in 64 has a time of its own; nothing is marked where the kernel asks for a
+# time after each wait.
 # sanitized only
 # alone
 # quiet
@@ -22,10 +23,13 @@ check() { # WHAT: one run, and what it says
 	python3 "$TOP/tests/cli/lib/waiting.py" "$1"
 }
 
+unasked=GLIBC_TUNABLES=glibc.pthread.rseq=0
 if has_source ftrace; then
-	EPITAPH_TIMESTAMP_EVERY=64 EPITAPH_SCHED=ftrace crash 134 ./waiting 80
+	EPITAPH_TIMESTAMP_EVERY=64 EPITAPH_SCHED=ftrace crash 134 env $unasked ./waiting 80
 	check ftrace-64
 fi
+EPITAPH_TIMESTAMP_EVERY=64 EPITAPH_SCHED=${sources[0]} crash 134 ./waiting 80
+check "${sources[0]}-asked"
 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=${sources[0]} crash 134 ./waiting 80
 check "${sources[0]}-1"
 
@@ -35,7 +39,7 @@ if has_source perf; then
 	trap 'rm -rf "$folder"' EXIT
 	chmod 777 "$folder"
 	cp waiting "$folder/"
-	(cd "$folder" && EPITAPH_TIMESTAMP_EVERY=64 EPITAPH_SCHED=perf crash 134 "${nobody[@]}" ./waiting 80)
+	(cd "$folder" && EPITAPH_TIMESTAMP_EVERY=64 EPITAPH_SCHED=perf crash 134 "${nobody[@]}" env $unasked ./waiting 80)
 	mv "$folder"/{core,stdout} .
 	check perf-64
 fi

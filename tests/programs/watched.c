@@ -265,7 +265,8 @@ static int child(void)
 	return 10 * threads + (int)missed;
 }
 
-/* Waits until the watcher has missed a feeding, for ten seconds at most: where others keep the processors it comes late. */
+/* Waits until the watcher has missed a feeding, for ten seconds at most: where others keep the
+ * processors it comes late. */
 static const char *wait_for_miss(void)
 {
 	for (int i = 0; i < 1000 && !missed; i++)

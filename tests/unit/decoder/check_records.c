@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/trace/absences.h"
 #include "decoder/trace/records.h"
 #include "tests/unit/build_switches.h"
 #include "tests/unit/build_trace.h"
@@ -265,6 +266,148 @@ START_TEST(a_block_that_goes_on_bounds_the_one_before)
 }
 END_TEST
 
+/* ---- times that the kernel asked for ---- */
+
+#define STEP UINT64_C(800) /* cycles from one event to the next */
+#define AWAY UINT64_C(160000)
+
+/*
+ * Events every STEP cycles, of which one in 8 is due, by its place: the words 4, 12, 20 … The
+ * thread was away before word `asked`, which and the next have a time for that. `words` in all.
+ */
+static void build_asked(unsigned asked, unsigned words)
+{
+	uint64_t list[64];
+	struct ep_block *block;
+
+	for (unsigned i = 0; i < words; i++) {
+		uint64_t tsc = START + i * STEP + (i >= asked ? AWAY : 0);
+		bool timed = i == 0 || (EP_BLOCK_HEADER / 8 + i) % 8 == 0 || i == asked ||
+			     i == asked + 1;
+
+		list[i] = build_record(CODE, i & 1, timed ? tsc : 0);
+	}
+	block = build_block_of(arena, thread, START, list, words);
+	block->every = 8;
+	build_block_seal(arena, block);
+}
+
+/* Events that are where they were. */
+static void expect_steps(unsigned first, unsigned end, uint64_t behind)
+{
+	for (unsigned i = first; i < end; i++) {
+		uint64_t time = next()->time;
+
+		ck_assert_uint_le(time, START + i * STEP + behind + GRAIN);
+		ck_assert_uint_le(START + i * STEP + behind, time + GRAIN);
+	}
+}
+
+START_TEST(what_came_before_a_wait_went_on_at_its_pace)
+{
+	/* Between two that are due, the second of these, the first of all, and the last. */
+	unsigned words = _i == 43 ? 44 : 45;
+
+	thread->flags |= EP_THREAD_ASKED;
+	build_asked((unsigned)_i, words);
+	decode();
+	expect_steps(0, (unsigned)_i, 0);
+	expect_steps((unsigned)_i, words, AWAY);
+	no_more();
+}
+END_TEST
+
+START_TEST(a_wait_that_nobody_asked_for_is_among_what_came_before)
+{
+	const struct ep_record *record;
+
+	build_asked(19, 45);
+	decode();
+	expect_steps(0, 13, 0);
+	for (unsigned i = 13; i < 19; i++) {
+		record = next();
+		/* Seven steps from 12 to 19, AWAY in them. */
+		ck_assert_uint_le(START + 12 * STEP + (i - 12) * AWAY / 7, record->time);
+		ck_assert(!record->exact);
+	}
+	expect_steps(19, 45, AWAY);
+}
+END_TEST
+
+START_TEST(a_large_gap_that_the_kernel_asked_for_has_two_escapes)
+{
+	uint64_t then = START + 13 * STEP + 4 * EP_GAP_CYCLES, words[20];
+	uint64_t escape = ep_escape_make(EP_ESCAPE_TIME, then >> 19 & 0x3ffffff);
+	struct ep_block *block;
+
+	for (unsigned i = 0; i < 12; i++)
+		words[i] = build_record(CODE, i & 1, i == 0 || i == 4 ? START + i * STEP : 0);
+	words[12] = words[13] = escape;
+	words[14] = build_record(CODE, 1, then);
+	thread->flags |= EP_THREAD_ASKED;
+	/* `_i`: one escape, as of a thread that ran on; it is not known where. */
+	words[12] = _i ? build_record(CODE, 0, 0) : escape;
+	block = build_block_of(arena, thread, START, words, 15);
+	block->every = 8;
+	build_block_seal(arena, block);
+	decode();
+	expect_steps(0, 5, 0);
+	if (_i) {
+		for (unsigned i = 5; i < 13; i++)
+			ck_assert_uint_ge(next()->time,
+					  START + 4 * STEP + (i - 4) * 4 * EP_GAP_CYCLES / 9);
+	} else {
+		expect_steps(5, 12, 0);
+	}
+	expect_exact(then);
+}
+END_TEST
+
+START_TEST(a_wait_before_a_block_is_told_by_it)
+{
+	struct ep_block *block;
+
+	thread->flags |= EP_THREAD_ASKED;
+	build_asked(64, 44); /* not at all, and 7 behind the last that was due */
+	block = build_block_of(arena, thread, START + 44 * STEP + AWAY,
+			       (uint64_t[]){build_record(CODE, 0, START + 44 * STEP + AWAY)}, 1);
+	block->flags |= _i ? EP_BLOCK_ASKED : 0;
+	build_block_seal(arena, block);
+	decode();
+	expect_steps(0, 37, 0);
+	if (_i)
+		expect_steps(37, 44, 0);
+	else
+		for (unsigned i = 37; i < 44; i++)
+			ck_assert_uint_ge(next()->time, START + 36 * STEP + (i - 36) * AWAY / 8);
+	expect_exact(START + 44 * STEP + AWAY);
+}
+END_TEST
+
+START_TEST(what_came_before_an_absence_came_before_it_began)
+{
+	struct ep_absences absences = {0};
+	uint64_t begin = START + 18 * STEP + STEP / 2;
+
+	thread->flags |= _i ? EP_THREAD_ASKED : 0;
+	build_asked(19, 45);
+	decode();
+	ep_absences_add(&absences, begin, begin + AWAY);
+	trace->threads[0].absences = &absences;
+	expect_steps(0, 13, 0);
+	for (unsigned i = 13; i < 19; i++) {
+		const struct ep_record *record = next();
+
+		ck_assert_uint_eq(record->high, _i ? begin : START + 19 * STEP + AWAY);
+		ck_assert(record->refined);
+		ck_assert_uint_le(record->time, START + i * STEP + STEP);
+	}
+	expect_steps(19, 45, AWAY);
+	trace->threads[0].absences = NULL;
+	ep_absences_deinit(&absences);
+}
+END_TEST
+
 static void expect_gap(uint32_t why, uint64_t lost)
 {
 	const struct ep_record *record = next();
@@ -459,6 +602,11 @@ int main(void)
 	tcase_add_test(tests, untimed_records_are_from_before_their_function_went_off);
 	tcase_add_test(tests, the_end_of_the_last_block_has_no_upper_bound);
 	tcase_add_test(tests, a_block_that_goes_on_bounds_the_one_before);
+	tcase_add_loop_test(tests, what_came_before_a_wait_went_on_at_its_pace, 1, 44);
+	tcase_add_test(tests, a_wait_that_nobody_asked_for_is_among_what_came_before);
+	tcase_add_loop_test(tests, a_large_gap_that_the_kernel_asked_for_has_two_escapes, 0, 2);
+	tcase_add_loop_test(tests, a_wait_before_a_block_is_told_by_it, 0, 2);
+	tcase_add_loop_test(tests, what_came_before_an_absence_came_before_it_began, 0, 2);
 	tcase_add_test(tests, records_before_a_lost_block_are_not_spread_over_the_loss);
 	tcase_add_test(tests, records_before_a_pause_are_not_spread_over_the_pause);
 	tcase_add_test(tests, a_lost_pause_is_both);
