@@ -29,7 +29,8 @@ bool ep_asked_word(const struct ep_asked *asked, const struct ep_trace_block *bl
 
 void ep_asked_add(struct ep_asked *asked, struct ep_asked_window window)
 {
-	if (asked->on && window.first < window.end && asked->count < sizeof(asked->windows) / sizeof(*asked->windows))
+	if (asked->on && window.first < window.end &&
+	    asked->count < sizeof(asked->windows) / sizeof(*asked->windows))
 		asked->windows[asked->count++] = window;
 }
 
@@ -51,9 +52,11 @@ void ep_asked_settle(const struct ep_asked *asked, struct ep_records *records)
 				set_pace(records, &asked->windows[next]);
 		if (!one->asked)
 			set_pace(records, one);
-		for (unsigned n = one->first; one->asked && records->pace_steps && n < one->end; n++) {
+		for (unsigned n = one->first; one->asked && records->pace_steps && n < one->end;
+		     n++) {
 			uint64_t steps = n - one->first + 1;
-			uint64_t time = one->low + records->pace_cycles * steps / records->pace_steps;
+			uint64_t time =
+				one->low + records->pace_cycles * steps / records->pace_steps;
 
 			if (time < records->decoded[n].time)
 				records->decoded[n].time = time;

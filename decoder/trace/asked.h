@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * asked.h: waits of a thread that the kernel asked for the time behind each of them (format.h, EP_THREAD_ASKED). A wait
- * lies right before a record that was asked for, so what was recorded before it went on at its own pace, and
- * came before the wait began.
+ * asked.h: waits of a thread that the kernel asked for the time behind each of them (format.h,
+ * EP_THREAD_ASKED). A wait lies right before a record that was asked for, so what was recorded
+ * before it went on at its own pace, and came before the wait began.
  */
 #ifndef EPITAPH_ASKED_H
 #define EPITAPH_ASKED_H
@@ -26,15 +26,16 @@ struct ep_asked {
 void ep_asked_begin(struct ep_asked *asked, const struct ep_trace_thread *thread,
 		    const struct ep_trace_block *block);
 
-/* The kernel asked for the time of the event in word `at`, before which so many escapes of time stand. */
+/* The kernel asked for the time of the event in word `at`, before which so many escapes of time
+ * stand. */
 bool ep_asked_word(const struct ep_asked *asked, const struct ep_trace_block *block, uint32_t at,
 		   unsigned escapes);
 
 /* Records that lie in even steps between two times. */
 void ep_asked_add(struct ep_asked *asked, struct ep_asked_window window);
 
-/* Moves those before a time that was asked for to where the thread's pace puts them: that of the last window whose end was
- * due, else of the block's next. Nothing goes backwards. */
+/* Moves those before a time that was asked for to where the thread's pace puts them: that of the
+ * last window whose end was due, else of the block's next. Nothing goes backwards. */
 void ep_asked_settle(const struct ep_asked *asked, struct ep_records *records);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* asks.c: glibc's rseq area, and what stands in its rseq_cs. The hooks' side is timed_record in x86_64/hooks.S. */
+/* asks.c: glibc's rseq area, and what stands in its rseq_cs. The hooks' side is timed_record in
+ * x86_64/hooks.S. */
 #include "runtime/record/asks.h"
 
 #include <stddef.h>
@@ -75,7 +76,8 @@ bool ep_asks_foreign(void)
 
 bool ep_asks_caller(void)
 {
-	return ep_asks_at && *(const volatile int32_t *)((char *)sequence() - RSEQ_CS + CPU_ID) >= 0;
+	return ep_asks_at &&
+	       *(const volatile int32_t *)((char *)sequence() - RSEQ_CS + CPU_ID) >= 0;
 }
 
 /* "MAJOR.MINOR…", of which one number is enough for each. */
@@ -99,8 +101,9 @@ void ep_asks_start(void)
 {
 	int64_t offset, move;
 
-	if (&__rseq_offset == NULL || &__rseq_size == NULL || __rseq_size < RSEQ_CS + sizeof(uint64_t) ||
-	    ep_settings.min_duration || ep_settings.counting || !kernel_clears())
+	if (&__rseq_offset == NULL || &__rseq_size == NULL ||
+	    __rseq_size < RSEQ_CS + sizeof(uint64_t) || ep_settings.min_duration ||
+	    ep_settings.counting || !kernel_clears())
 		return;
 	offset = __rseq_offset + RSEQ_CS;
 	move = (char *)__builtin_thread_pointer() + offset - (char *)&ep_tls.timing_mask;

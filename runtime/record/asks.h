@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * asks.h: the kernel asks for the clock. A thread's rseq_cs (rseq(2), in the area that glibc registers for each thread
- * that it makes) is set to NULL whenever the thread returns to its code after it was switched out, or gets a signal. The
- * hooks test the cursor against the lowest byte of that word instead of the timing mask: NULL times the next record, so that
- * a wait lies between two neighbouring records. That one is followed by another timed one, by which a reader knows
- * it from one that was due; then the word is armed again.
+ * asks.h: the kernel asks for the clock. A thread's rseq_cs (rseq(2), in the area that glibc
+ * registers for each thread that it makes) is set to NULL whenever the thread returns to its code
+ * after it was switched out, or gets a signal. The hooks test the cursor against the lowest byte of
+ * that word instead of the timing mask: NULL times the next record, so that a wait lies between two
+ * neighbouring records. That one is followed by another timed one, by which a reader knows it from
+ * one that was due; then the word is armed again.
  *
  * 	NULL			the next record is timed: the thread was away
  * 	ep_asks_next		the next record is timed, too
  * 	ep_asks + a byte	armed: the lowest byte of the timing mask
- * 	anything else		the program's own, which is left alone. Its lowest byte may be any: so up to 31 records go untimed
- * 				that the mask would time, or a pause would not let through. No more: the boundary of a block has
- * 				all bits of a byte.
+ * 	anything else		the program's own, which is left alone. Its lowest byte may be any:
+ * so up to 31 records go untimed that the mask would time, or a pause would not let through. No
+ * more: the boundary of a block has all bits of a byte.
  *
- * On for kernels from 4.18 on that are older than 6.19: later ones leave the word alone behind system calls (Linux commit
- * e1a607ccd2a4). Off also without glibc's area (before 2.35, or by its tunable glibc.pthread.rseq=0), with EPITAPH_MIN_DURATION,
- * while counting, and where code cannot be changed.
+ * On for kernels from 4.18 on that are older than 6.19: later ones leave the word alone behind
+ * system calls (Linux commit e1a607ccd2a4). Off also without glibc's area (before 2.35, or by its
+ * tunable glibc.pthread.rseq=0), with EPITAPH_MIN_DURATION, while counting, and where code cannot
+ * be changed.
  *
- * What it takes for granted: that thread-local memory behind fs reaches as far as glibc's area. A thread by clone(2) with
- * a block of its own that ends before, with no memory behind it, faults in its first hook. And that nobody registers the
- * area again with another signature.
+ * What it takes for granted: that thread-local memory behind fs reaches as far as glibc's area. A
+ * thread by clone(2) with a block of its own that ends before, with no memory behind it, faults in
+ * its first hook. And that nobody registers the area again with another signature.
  */
 #ifndef EPITAPH_ASKS_H
 #define EPITAPH_ASKS_H
@@ -29,7 +31,8 @@
 
 #include "runtime/record/tls.h"
 
-/* Bytes from the thread pointer to its rseq_cs; 0: nobody asks. Never changes after the start but from 0. */
+/* Bytes from the thread pointer to its rseq_cs; 0: nobody asks. Never changes after the start but
+ * from 0. */
 extern uint64_t ep_asks_at;
 
 /* Sends the hooks to rseq_cs, if all of that is so. Once, after libc's start and before threads. */
@@ -47,7 +50,8 @@ void ep_asks_answer(void);
 /* The word has a pointer of the program's own: there may have been waits that nobody asked for. */
 bool ep_asks_foreign(void);
 
-/* The caller's timing mask, and what is armed with it. Signal safe: whoever is interrupted here gives way. */
+/* The caller's timing mask, and what is armed with it. Signal safe: whoever is interrupted here
+ * gives way. */
 void ep_asks_set_timing(struct ep_tls *tls, uint32_t mask);
 
 #endif

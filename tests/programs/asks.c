@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * asks.c: waits of seven kinds among tiny calls, each in a function of its own, and how long it took by the program's own
- * clock. `asks [rounds]`, 30 by default: a line "function nanoseconds" for each.
+ * asks.c: waits of seven kinds among tiny calls, each in a function of its own, and how long it
+ * took by the program's own clock. `asks [rounds]`, 30 by default: a line "function nanoseconds"
+ * for each.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -113,8 +114,8 @@ static const struct {
 	const char *name;
 	void (*wait)(void);
 } waits[] = {
-	{"wait_by_sleep", wait_by_sleep},     {"wait_by_poll", wait_by_poll},
-	{"wait_by_select", wait_by_select},   {"wait_by_condition", wait_by_condition},
+	{"wait_by_sleep", wait_by_sleep},         {"wait_by_poll", wait_by_poll},
+	{"wait_by_select", wait_by_select},       {"wait_by_condition", wait_by_condition},
 	{"wait_by_semaphore", wait_by_semaphore}, {"wait_for_answer", wait_for_answer},
 	{"wait_for_signal", wait_for_signal},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_asks.c: what the hooks do with this very process's rseq_cs, by this very kernel. Each test runs in a thread of its
- * own; the hooks are called as a compiler would.
+ * check_asks.c: what the hooks do with this very process's rseq_cs, by this very kernel. Each test
+ * runs in a thread of its own; the hooks are called as a compiler would.
  */
 /* plain only: it calls the runtime alone, which is never sanitized. */
 #include <check.h>
@@ -28,7 +28,8 @@ struct descriptor {
 	uint64_t start, length, abort;
 };
 
-/* A thread that is preempted has one more timed record than these tests expect: another one tries again. */
+/* A thread that is preempted has one more timed record than these tests expect: another one tries
+ * again. */
 #define TRIES 200
 
 static bool disturbed;
