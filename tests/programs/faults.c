@@ -50,7 +50,8 @@ static void __attribute__((no_stack_protector)) handle(int signal, siginfo_t *in
 	for (int i = 0; i < NGREG; i++)
 		truth->registers[i] = (uint64_t)registers[i];
 	/* A trap comes behind its instruction. */
-	if (signal == SIGTRAP && info->si_code != TRAP_TRACE)
+	/* At an int1 it stays, under KVM on some processors of AMD. */
+	if (signal == SIGTRAP && info->si_code != TRAP_TRACE && *pc != 0xf1)
 		registers[REG_RIP] -= pc[-1] == 3 && pc[-2] == 0xcd ? 2 : 1;
 }
 

@@ -658,11 +658,13 @@ static void explain_illegal(struct look *look)
 static void explain_trap(struct look *look)
 {
 	uint64_t pc = look->thread ? look->thread->registers.pc : 0;
-	uint8_t before[2] = {0};
+	uint8_t before[2] = {0}, at = 0;
 	bool one = look->thread && ep_evidence_code(look->evidence, pc - 1, &before[1], 1);
 
 	if (one)
 		ep_evidence_code(look->evidence, pc - 2, before, 2);
+	if (look->thread)
+		ep_evidence_code(look->evidence, pc, &at, 1);
 	if (look->death->code == SI_KERNEL && one &&
 	    (before[1] == 0xcc || (before[0] == 0xcd && before[1] == 3)))
 		settle(look, "breakpoint", false,
@@ -671,6 +673,9 @@ static void explain_trap(struct look *look)
 		       "debugger's that was left)");
 	else if (look->death->code == TRAP_BRKPT && one && before[1] == 0xf1)
 		settle(look, "breakpoint", false, "breakpoint: int1 before this instruction");
+	/* Under KVM on some processors of AMD the program counter stays where it was. */
+	else if (look->death->code == TRAP_BRKPT && at == 0xf1)
+		settle(look, "breakpoint", false, "breakpoint: int1");
 	else if (look->death->code == TRAP_TRACE)
 		settle(look, "single-step", false, "single step: the TF flag is set");
 	else if (look->death->code == 4)
