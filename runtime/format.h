@@ -109,6 +109,7 @@ static_assert(sizeof(struct ep_root_note) == 8, "format");
 #define EP_SECTION_WATCHDOGS 9 /* struct ep_watchdog [] */
 /* struct ep_stacks (likewise); absent: no room */
 #define EP_SECTION_STACKS   10
+#define EP_SECTION_LOOKS    12 /* struct ep_look_taken [] (1.10) */
 #define EP_SECTION_SWITCHES 11 /* struct ep_switches, then struct ep_switched [] (1.7) */
 /* types above 7 are for later minors; a reader ignores those it does not know */
 #define EP_SECTION_MAX 16
@@ -177,7 +178,8 @@ struct ep_arena {
 	struct ep_section sections[EP_SECTION_MAX];
 	uint64_t marks_left_out; /* (1.9) of exceptions and jumps, that left no recorded call */
 	uint32_t changer; /* (1.9) as `watcher`: of the thread that changes code; 0: none now */
-	uint32_t unused;
+	uint32_t looker;  /* (1.10) as `watcher`: of the thread that looks, where it does nothing
+			     else; 0: none now */
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
 static_assert(offsetof(struct ep_arena, gate) == 136, "assembly and `epitaph control` rely on it");
@@ -526,6 +528,32 @@ struct ep_block {
 };
 static_assert(sizeof(struct ep_block) == EP_BLOCK_SIZE, "format");
 static_assert(offsetof(struct ep_block, records) == EP_BLOCK_HEADER, "format");
+
+/*
+ * A look (1.10): the runtime's own thread saw at `tsc` that a thread had so many records in the
+ * block that it had entered last. Those were made before, and all that follow after; both to
+ * EP_LOOK_SLACK. Slots are written round and round.
+ */
+struct ep_look_taken {
+	uint64_t tsc;
+	uint64_t sequence; /* of the block */
+	uint32_t serial;   /* of the thread */
+	uint16_t records;  /* 0 … EP_BLOCK_RECORDS */
+	uint16_t check;    /* ep_look_check(), written last; 0: none, or being written */
+};
+static_assert(sizeof(struct ep_look_taken) == 24, "format");
+
+#define EP_LOOK_SLACK 16384u /* TSC cycles: 4 to 8 us */
+
+static inline uint16_t ep_look_check(const struct ep_look_taken *look, uint64_t identity)
+{
+	uint64_t x = identity ^ look->tsc;
+
+	x = (x ^ x >> 29 ^ look->sequence) * UINT64_C(0xff51afd7ed558ccd);
+	x = (x ^ x >> 32 ^ look->serial ^ (uint64_t)look->records << 32) *
+	    UINT64_C(0x9e3779b97f4a7c15);
+	return (uint16_t)(x >> 48 | 1); /* never 0 */
+}
 
 /* Check word of a block whose header has these values and which lies at `offset` from the arena's
  * start. */

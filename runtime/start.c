@@ -24,6 +24,7 @@
 #include "runtime/lib/jail.h"
 #include "runtime/lib/text.h"
 #include "runtime/record/asks.h"
+#include "runtime/record/looks.h"
 #include "runtime/record/ring.h"
 #include "runtime/record/thread.h"
 #include "runtime/settings/environment.h"
@@ -90,6 +91,7 @@ static void describe(bool inherited)
 
 static void begin(bool child)
 {
+	ep_looks_begin();
 	ep_sched_begin(child);
 	ep_watchdog_begin();
 }

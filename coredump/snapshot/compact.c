@@ -296,6 +296,7 @@ static const struct kind {
 	{EP_SECTION_KEPT, ALIGN, table},      {EP_SECTION_WATCHDOGS, ALIGN, table},
 	{EP_SECTION_STACKS, ALIGN, stacks},   {EP_SECTION_SCHED, ALIGN, sched},
 	{EP_SECTION_RINGS, PAGE, rings},      {EP_SECTION_SWITCHES, ALIGN, switches},
+	{EP_SECTION_LOOKS, ALIGN, table},
 };
 
 static const struct kind *kind_of(uint32_t type)

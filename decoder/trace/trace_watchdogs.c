@@ -106,8 +106,8 @@ void ep_trace_read_watchdogs(struct ep_trace *trace)
 
 bool ep_trace_is_helper(const struct ep_trace *trace, uint32_t tid)
 {
-	return tid &&
-	       (trace->arena.watcher == tid || trace->arena.changer == tid || trace->drain == tid);
+	return tid && (trace->arena.watcher == tid || trace->arena.changer == tid ||
+		       trace->arena.looker == tid || trace->drain == tid);
 }
 
 int64_t ep_trace_watchdog_late(const struct ep_trace *trace,

@@ -225,6 +225,9 @@ static uint64_t lay_out(void)
 	if (all >= STACKS_FROM)
 		at = add_section(EP_SECTION_STACKS, sizeof(struct ep_stack_taken), at,
 				 clamp(all / 128, 64 * KIB, 2048 * KIB));
+	if (ep_settings.looks && !ep_settings.counting && !ep_settings.min_duration)
+		at = add_section(EP_SECTION_LOOKS, sizeof(struct ep_look_taken), at,
+				 clamp(all / 256, PAGE, 1024 * KIB));
 	if (sched)
 		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at, sched);
 	if (!ep_settings.counting) {

@@ -102,8 +102,10 @@ void ep_sched_begin(bool child)
 	uint64_t wait = !child ? 0 : ep_settings.sched_asked ? GROWN_UP : CHILD;
 
 	forget(child);
-	if (!ep_sched_lay_out())
+	if (!ep_sched_lay_out(ep_sched_looks != NULL))
 		return;
+	if (!ep_settings.sched && wait < EARLY)
+		wait = EARLY;
 	source = EP_SCHED_NONE;
 	keep_head(ep_sched->state);
 	if (wait < ep_sched_cost_wait())
@@ -197,6 +199,7 @@ static bool sched_intact(void)
 }
 
 void (*ep_sched_besides)(void);
+const struct ep_sched_looks *ep_sched_looks;
 
 /* Until somebody wakes it: its stack may be written over meanwhile. */
 static void rest(uint32_t wanted)
@@ -216,6 +219,23 @@ bool ep_sched_wake(void)
 	return drain.tid && ep_helper_wake(&drain);
 }
 
+/* Sleeps, until it is woken; looks at the threads meanwhile, and at the end. */
+static void doze(uint32_t wanted, uint64_t ns)
+{
+	while (ns) {
+		uint64_t period = ep_sched_looks ? ep_sched_looks->period() : ns,
+			 slice = period < ns ? period : ns;
+
+		ep_helper_sleep(&drain, wanted, slice);
+		ns -= slice;
+		if (ep_helper_wanted(&drain) != wanted || ep_faults_run() || ep_overwritten() ||
+		    !ep_arena_intact())
+			return;
+		if (ep_sched_looks)
+			ep_sched_looks->take();
+	}
+}
+
 /* Until the process has waited, or is so old that it may as well be looked at. False: the drain is
  * to end. */
 static bool wait_for_reason(void)
@@ -228,7 +248,7 @@ static bool wait_for_reason(void)
 		if (ep_faults_run() || ep_overwritten())
 			rest(wanted);
 		else if (now < when)
-			ep_helper_sleep(&drain, wanted, when - now);
+			doze(wanted, when - now);
 		else if (now >= GROWN_UP || ep_sched_cost_waits())
 			return true;
 		else
@@ -268,7 +288,7 @@ static bool drain_until_stopped(void)
 			rest(wanted);
 			continue;
 		}
-		ep_helper_sleep(&drain, wanted, period);
+		doze(wanted, period);
 		if (ep_faults_run() || !sched_intact())
 			continue;
 		if (ep_sched_besides)
@@ -276,7 +296,7 @@ static bool drain_until_stopped(void)
 		if (__atomic_load_n(&ftrace_due, __ATOMIC_ACQUIRE) && ep_sched_cost_of_age(age()))
 			change_to_ftrace();
 		full = drain_source();
-		verdict = ep_sched_cost_weigh();
+		verdict = ep_sched_cost_weigh(ep_sched_looks ? ep_sched_looks->cost() : 0);
 		if (verdict == EP_SCHED_TOO_MUCH ||
 		    (verdict == EP_SCHED_TOO_OFTEN && most >= PERIOD_CALM))
 			return false;
@@ -325,19 +345,19 @@ static void close_source(void)
 	}
 }
 
-/* Events are refused, or cost too much, or somebody wants the drain to end: until then it calls
- * ep_sched_besides, if there is one. */
+/* Events are refused, not wanted, or cost too much, or somebody wants the drain to end: until then
+ * it calls ep_sched_besides, if there is one, and looks. */
 static void linger(void)
 {
 	uint32_t wanted;
 
-	while (ep_sched_besides && (wanted = ep_helper_wanted(&drain)) != 0) {
+	while ((ep_sched_besides || ep_sched_looks) && (wanted = ep_helper_wanted(&drain)) != 0) {
 		if (ep_faults_run() || ep_overwritten()) {
 			rest(wanted);
 			continue;
 		}
-		ep_helper_sleep(&drain, wanted, LINGERS);
-		if (!ep_faults_run() && !ep_overwritten())
+		doze(wanted, LINGERS);
+		if (ep_sched_besides && !ep_faults_run() && !ep_overwritten())
 			ep_sched_besides();
 	}
 }
@@ -348,6 +368,10 @@ static void run_drain(void)
 
 	ep_helper_begin("epitaph-sched");
 	ep_remover_bury();
+	if (!ep_settings.sched) {
+		linger();
+		ep_helper_exit();
+	}
 	if (!asked) {
 		if (!wait_for_reason())
 			ep_helper_exit();
@@ -436,7 +460,7 @@ bool ep_sched_leave(void)
 {
 	if (!drain.tid || !is_ours() || !ep_helper_stop(&drain))
 		return false;
-	ep_sched->tid = 0;
+	__atomic_store_n(drain.shown, 0, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -449,7 +473,7 @@ bool ep_sched_leave_memory(void)
 static int start_drain(void)
 {
 	/* It may come to whoever writes to an arena whose file is cut off. */
-	drain.shown = &ep_sched->tid;
+	drain.shown = ep_settings.sched ? &ep_sched->tid : &ep_arena->looker;
 	drain.signals = ep_backing_on() ? EP_SIGNAL_BIT(SIGBUS) : 0;
 	return ep_runs_on_valgrind() ? -ENOSYS : ep_helper_start(&drain, note_start, run_drain);
 }
@@ -463,13 +487,14 @@ static void start_now(void)
 	if (!ep_settings.sched_asked || in_child)
 		return;
 	wait_for_drain();
-	if (ep_sched->state == EP_SCHED_REFUSED && !ep_sched_besides)
+	if (ep_sched->state == EP_SCHED_REFUSED && !ep_sched_besides && !ep_sched_looks)
 		ep_sched_leave(); /* it is about to go: not before it has */
 }
 
 void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion)
 {
-	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !is_ours())
+	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !is_ours() ||
+	    (!ep_settings.sched && occasion != EP_SCHED_BLOCK))
 		return;
 	/* A process whose only thread begins may be over in a moment: a thread more is 50 us. */
 	if (occasion == EP_SCHED_RING && !ep_settings.sched_asked &&

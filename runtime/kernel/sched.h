@@ -51,6 +51,15 @@ void ep_sched_return_later(void);
  * or cost too much the drain stays for this alone. */
 extern void (*ep_sched_besides)(void);
 
+/* What the drain does while it sleeps, if not NULL: it looks how far threads are (record/looks.h).
+ * Before ep_sched_begin. Where no events are wanted it is there for this, from when a thread enters
+ * a block of a process that is some ms old. */
+extern const struct ep_sched_looks {
+	uint64_t (*period)(void); /* ns until the next look */
+	void (*take)(void);
+	uint64_t (*cost)(void); /* ns of CPU time, of all so far */
+} * ep_sched_looks;
+
 /* Wakes the drain, which looks at what has changed. False: there is none. Signal safe. */
 bool ep_sched_wake(void);
 

@@ -39,9 +39,9 @@ void ep_sched_copy_plan(struct ep_sched_copy *copy, uint64_t since, uint64_t spa
 	uint64_t all;
 
 	ep_bytes_zero(copy, sizeof(*copy));
-	if (!ep_sched)
+	all = ep_sched ? ep_sched_segments() : 0;
+	if (!all)
 		return;
-	all = ep_sched_segments();
 	copy->segments = count_segments(since);
 	copy->spare = all - copy->segments < spare ? all - copy->segments : spare;
 	ep_sched_formats(&copy->formats);

@@ -28,9 +28,10 @@
 #define WAIT_MOST     (640 * NS_PER_SECOND)
 #define SAVED         (60 * NS_PER_SECOND) /* as much as so much calm saves */
 
-static uint64_t cost;                        /* ns, up to the last look */
-static uint64_t own, bytes, process;         /* at the last look */
-static uint64_t drains;                      /* ns: the drain's own part, since it was weighed */
+static uint64_t cost;                /* ns, up to the last look */
+static uint64_t own, bytes, process; /* at the last look */
+static uint64_t others;              /* ns of the drain for something else, at the last look */
+static uint64_t drains;              /* ns: the drain's own part, since it was weighed */
 static uint64_t looked_cost, looked_process; /* when it was weighed */
 static uint64_t evidence;                    /* ns of CPU time until it is weighed again */
 static uint64_t wait;                        /* ns */
@@ -63,13 +64,16 @@ static void save(uint64_t has, uint64_t time)
 		saved = most;
 }
 
-static void look(void)
+static void look(uint64_t other)
 {
 	uint64_t now = ep_clock_read(CLOCK_THREAD_CPUTIME_ID), copied = ep_sched_copied();
-	uint64_t byte = ep_sched->source == EP_SCHED_PERF ? BYTE_OF_PERF : BYTE_OF_FTRACE;
+	uint64_t drained, byte = ep_sched->source == EP_SCHED_PERF ? BYTE_OF_PERF : BYTE_OF_FTRACE;
 
-	drains += now - own;
-	cost += now - own + (copied - bytes) * byte;
+	drained = now - own;
+	drained -= other - others < drained ? other - others : drained;
+	others = other;
+	drains += drained;
+	cost += drained + (copied - bytes) * byte;
 	own = now;
 	bytes = copied;
 	process = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
@@ -87,11 +91,11 @@ void ep_sched_cost_begin(void)
 	evidence = EVIDENCE;
 }
 
-enum ep_sched_verdict ep_sched_cost_weigh(void)
+enum ep_sched_verdict ep_sched_cost_weigh(uint64_t other)
 {
 	uint64_t had, work, now, time, mine;
 
-	look();
+	look(other);
 	if (process - looked_process < evidence)
 		return EP_SCHED_FINE;
 	evidence = evidence < LOOK / 2 ? evidence * 2 : LOOK;

@@ -22,13 +22,14 @@ bool ep_sched_cost_waits(void);
 void ep_sched_cost_begin(void);
 
 /* The drain has emptied the buffers: what that and the kernel's part cost, as weighed after 20 ms
- * of the process's CPU time, then after twice as long, up to 100 ms. */
+ * of the process's CPU time, then after twice as long, up to 100 ms. `other`: ns of the drain's CPU
+ * time, in all, that went into something else. */
 enum ep_sched_verdict {
 	EP_SCHED_FINE,
 	EP_SCHED_TOO_OFTEN, /* most of it is the drain's own, that may look less often */
 	EP_SCHED_TOO_MUCH,
 };
-enum ep_sched_verdict ep_sched_cost_weigh(void);
+enum ep_sched_verdict ep_sched_cost_weigh(uint64_t other);
 
 /* A process that has lived for `age` ns may have an ftrace instance, which takes 3 ms of CPU time
  * to make: a hundredth of a second's, or of its own. */

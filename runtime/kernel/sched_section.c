@@ -24,14 +24,19 @@ static struct {
 } pool;
 static uint64_t formats_used; /* bytes */
 
-bool ep_sched_lay_out(void)
+bool ep_sched_lay_out(bool anyway)
 {
 	uint64_t size;
 
 	pool.segment = pool.at = pool.sequence = formats_used = 0;
 	ep_sched = ep_arena_section(EP_SECTION_SCHED, &size);
-	if (!ep_sched)
-		return false;
+	pool.segments = 0;
+	if (!ep_sched) {
+		static struct ep_sched none;
+
+		ep_sched = anyway ? &none : NULL;
+		return anyway;
+	}
 	pool.segments = (size - POOL) / EP_SCHED_SEGMENT;
 	ep_bytes_zero(ep_sched, sizeof(*ep_sched));
 	ep_sched->machine = ep_settings.sched_machine;

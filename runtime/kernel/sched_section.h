@@ -12,10 +12,13 @@
 
 #include "runtime/format.h"
 
-extern struct ep_sched *ep_sched; /* the section; NULL: there is none */
+/* The section, or, where there is a drain without one, as none are wanted, one outside of the
+ * arena; NULL: neither. */
+extern struct ep_sched *ep_sched;
 
-/* For an arena that is new. False: it has no such section. */
-bool ep_sched_lay_out(void);
+/* For an arena that is new; `anyway`: a drain is wanted also without events. False: there is to be
+ * none. */
+bool ep_sched_lay_out(bool anyway);
 
 /* Room for a chunk of `size` bytes at the most. NULL: segments are smaller. */
 void *ep_sched_reserve(uint64_t size);

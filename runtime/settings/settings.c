@@ -20,6 +20,7 @@
 
 struct ep_settings ep_settings = {
 	.on = true,
+	.looks = true,
 	.ring_size = EP_RING_DEFAULT,
 	.ring_most = EP_RING_MOST,
 	.memory_size = EP_MEMORY_DEFAULT,
@@ -119,12 +120,22 @@ static bool parse_quantity(const char *value, const struct unit *units, uint64_t
 
 /* Each of these takes a value over into ep_settings; false: it is none that settings_list.h has. */
 
-static bool set_on(const char *value)
+static bool set_switch(const char *value, bool *setting)
 {
 	if (!ep_string_equal(value, "on") && !ep_string_equal(value, "off"))
 		return false;
-	ep_settings.on = ep_string_equal(value, "on");
+	*setting = ep_string_equal(value, "on");
 	return true;
+}
+
+static bool set_on(const char *value)
+{
+	return set_switch(value, &ep_settings.on);
+}
+
+static bool set_looks(const char *value)
+{
+	return set_switch(value, &ep_settings.looks);
 }
 
 static bool set_mode(const char *value)

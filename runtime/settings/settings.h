@@ -17,6 +17,7 @@ struct ep_settings {
 	bool foreign; /* who set the environment has fewer privileges than the program: of all of it
 			 EPITAPH=off counts */
 	bool on;      /* EPITAPH=on|off; off starts paused */
+	bool looks;   /* EPITAPH_LOOKS */
 	bool counting;             /* EPITAPH_MODE=count */
 	uint64_t ring_size;        /* EPITAPH_RING: bytes, power of two >= 4 KiB */
 	uint64_t ring_most;        /* EPITAPH_RING=auto: bytes, what a ring that reaches back little

@@ -62,6 +62,10 @@
 	  "clock-budget", 0, "SHARE", "overhead",                                                  \
 	  "how much of a thread's time EPITAPH_TIMESTAMP_EVERY=auto may spend on reading "         \
 	  "the clock; it is a part of EPITAPH_BUDGET, and 5% where that is none")                  \
+	X("EPITAPH_LOOKS", set_looks, "on", "on or off",                                           \
+	  "looks", 0, "WHAT", "waiting",                                                           \
+	  "a thread of the runtime looks up to 250 times a second how far the others are, so "     \
+	  "that calls without a time of their own lie between two looks")                          \
 	X("EPITAPH_IDLE_BUDGET", set_idle_budget, "0.5%", "none or a share from 0.01% to 100%",    \
 	  "idle-budget", 0, "SHARE", "waiting",                                                    \
 	  "how much of one processor's time tracing may take of any process, where that "          \

@@ -328,13 +328,14 @@ void ep_arena_copy_measure(struct ep_arena_copy *copy)
 		copy->stacks = stacks_size();
 		copy->kept_ones = table_size(EP_SECTION_KEPT, sizeof(struct ep_kept));
 	}
+	copy->looks = table_size(EP_SECTION_LOOKS, sizeof(struct ep_look_taken));
 	measure_switches(copy);
 	ep_sched_copy_plan(&copy->schedule, copy->since, copy->kept ? 0 : SPARE);
 	copy->head = round_up(PAGE + process_size() + sizeof(struct ep_clock) +
 				      copy->room_threads * sizeof(struct ep_thread) +
-				      modules_size(copy) + copy->kept_ones + copy->watchdogs +
-				      copy->stacks + switches_size(copy) +
-				      round_up(copy->schedule.size, 64),
+				      modules_size(copy) + copy->kept_ones +
+				      round_up(copy->looks, 64) + copy->watchdogs + copy->stacks +
+				      switches_size(copy) + round_up(copy->schedule.size, 64),
 			      PAGE);
 }
 
@@ -419,6 +420,7 @@ void ep_arena_copy_head(struct ep_arena_copy *copy, char *base)
 						      sizeof(struct ep_module), modules_size(copy)),
 		     copy);
 	copy_section(copy, EP_SECTION_KEPT, sizeof(struct ep_kept), copy->kept_ones);
+	copy_section(copy, EP_SECTION_LOOKS, sizeof(struct ep_look_taken), copy->looks);
 	copy_section(copy, EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), copy->watchdogs);
 	copy_section(copy, EP_SECTION_STACKS, sizeof(struct ep_stack_taken), copy->stacks);
 	if (switches_size(copy))

@@ -34,6 +34,7 @@ struct ep_arena_copy {
 	uint32_t modules, strings;  /* entries, bytes */
 	uint64_t watchdogs, stacks; /* bytes */
 	uint64_t kept_ones;         /* bytes of the table */
+	uint64_t looks;             /* likewise */
 	uint32_t switched;          /* entries of functions, of the process … */
 	uint32_t switched_control;  /* … and from outside */
 	struct ep_sched_copy schedule;
