@@ -6,11 +6,9 @@
  */
 #include "decoder/trace/records.h"
 
-#include <string.h>
-
 #include "coredump/util/search.h"
 #include "decoder/trace/absences.h"
-#include "decoder/trace/asked.h"
+#include "decoder/trace/windows.h"
 
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
 #define PAYLOADS (UINT64_C(1) << 26)
@@ -30,7 +28,7 @@ struct decoding {
 	unsigned escapes; /* of time that stand before the word in hand; not 0: 26 bits above the
 			     next stamp are known: */
 	uint64_t upper;
-	struct ep_asked *asked;
+	struct ep_windows *windows;
 	unsigned pending; /* first decoded record after it, still unplaced */
 	unsigned missing; /* first decoded gap of text since it */
 	unsigned adrift;  /* first decoded record from which on times may be too low by times that
@@ -144,6 +142,15 @@ static void place_around(struct decoding *d, uint64_t high, bool goes_on)
 	d->missing = UNSET;
 }
 
+/* By absences that nobody asked about, or since functions were switched off. */
+static bool is_placed_otherwise(const struct decoding *d, uint64_t high)
+{
+	const struct ep_trace_switches *switches = d->records->trace->switches;
+
+	return ep_absences_within(d->records->thread->absences, d->anchor, high) ||
+	       (switches && ep_switches_moved(switches, d->anchor, high));
+}
+
 /*
  * Records `pending` … count - 1 happened between the last anchor and `high`. `spread`: in even
  * steps; without it nothing is known of where in between, and the time is the lower bound. `asked`:
@@ -162,11 +169,14 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 	}
 	if (spread) {
 		/* The first record after an absence would have a time. */
-		if (d->asked->on)
+		if (d->windows->asked)
 			high = ep_absences_begin(d->records->thread->absences, d->anchor, next);
-		if (high == next)
-			ep_asked_add(d->asked, (struct ep_asked_window){d->pending, end, d->anchor,
-									high, asked});
+		if (!is_placed_otherwise(d, high))
+			ep_windows_add(d->windows,
+				       (struct ep_window){d->pending, end, d->anchor, high,
+							  high < next ? EP_WINDOW_AWAY
+							  : asked     ? EP_WINDOW_ASKED
+								      : EP_WINDOW_DUE});
 		step = (high - d->anchor) / parts;
 		rest = (high - d->anchor) % parts;
 	}
@@ -402,7 +412,7 @@ static void read_mark(struct decoding *d, uint64_t word)
 	struct ep_record *record;
 	struct data data;
 	/* Marks have a time always. */
-	bool asked = d->asked->on && d->escapes > 1;
+	bool asked = d->windows->asked && d->escapes > 1;
 	bool whole = read_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
 	read_stamp(d, word >> EP_STAMP_SHIFT, asked);
@@ -446,7 +456,7 @@ static void read_event(struct decoding *d, uint64_t word)
 	struct ep_record *record;
 
 	if (stamp != 0)
-		read_stamp(d, stamp, ep_asked_word(d->asked, d->block, d->at, d->escapes));
+		read_stamp(d, stamp, ep_windows_asked(d->windows, d->block, d->at, d->escapes));
 	record = add(d, word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
 	record->address = word & EP_ADDRESS_MASK;
 	if (stamp != 0) {
@@ -486,8 +496,10 @@ static void read_until(struct decoding *d, uint32_t end, uint64_t mask)
 {
 	const uint64_t *records = d->block->block->records;
 
-	for (; d->at < end; d->at++)
+	for (; d->at < end; d->at++) {
+		ep_windows_reach(d->windows, d->at, d->records->count);
 		read_word(d, records[d->at] & mask);
+	}
 }
 
 static void read_words(struct decoding *d)
@@ -531,6 +543,9 @@ static void place_tail(struct decoding *d)
 
 	if (next == thread->blocks + thread->block_count) {
 		end_drift(d, EP_TIME_UNKNOWN);
+		ep_windows_add(d->windows,
+			       (struct ep_window){d->pending, d->records->count, d->anchor,
+						  EP_TIME_UNKNOWN, EP_WINDOW_OPEN});
 		place(d, EP_TIME_UNKNOWN, false, false);
 		return;
 	}
@@ -542,112 +557,14 @@ static void place_tail(struct decoding *d)
 	      next->block->flags & EP_BLOCK_ASKED);
 }
 
-/* ---- everything was off ---- */
-
-static bool may_be_behind(const struct ep_record *record, const struct ep_trace_off *all)
-{
-	return all->begin < EP_SWITCH_SLACK || record->high >= all->begin - EP_SWITCH_SLACK;
-}
-
-static bool is_behind(const struct ep_record *record, const struct ep_trace_off *all)
-{
-	return all->on_end < UINT64_MAX - EP_SWITCH_SLACK &&
-	       record->low > all->on_end + EP_SWITCH_SLACK;
-}
-
-/* A pause for a thread that may not have seen it, until the next record: its hooks were off in the
- * code. */
-static void add_pause(struct ep_records *records, uint64_t high)
-{
-	struct ep_record *gap = &records->decoded[records->count];
-
-	records->all_told = false;
-	if (records->count && gap[-1].kind == EP_RECORD_GAP && gap[-1].gap & EP_GAP_PAUSED) {
-		gap[-1].high = high > gap[-1].high ? high : gap[-1].high;
-		gap[-1].exact = false;
-		return;
-	}
-	*gap = (struct ep_record){
-		.kind = EP_RECORD_GAP,
-		.low = records->all_low,
-		.high = high > records->all_time ? high : records->all_time,
-		.time = records->all_time,
-		.gap = EP_GAP_PAUSED,
-	};
-	/* Before a thread's first record there is no history. */
-	records->count += records->started || records->count || records->all_dropped;
-	records->all_dropped = false;
-}
-
-static void reach_all_off(struct ep_records *records, const struct ep_record *one)
-{
-	const struct ep_record *next = &records->decoded[records->count];
-	uint64_t begin = records->thread->blocks[records->next_block - 1].tsc;
-
-	if (records->all_told)
-		return;
-	records->all_told = true;
-	records->all_low = records->count ? next[-1].low : records->last;
-	records->all_time = begin > records->last ? begin : records->last;
-	if (one->kind == EP_RECORD_GAP)
-		records->all_time = one->time;
-	if (records->count)
-		records->all_time = next[-1].time;
-}
-
-/* What else is missing begins with the pause. */
-static bool stays_as_gap(struct ep_records *records, struct ep_record *one)
-{
-	if (one->kind != EP_RECORD_GAP) {
-		records->all_dropped = true;
-		return false;
-	}
-	one->low = records->all_low;
-	one->time = records->all_time;
-	one->high = one->high > one->time ? one->high : one->time;
-	one->exact = false;
-	return true;
-}
-
-/* Which hooks go off when, or come back, is not told of each: what is not certain to be from before
- * the first or from after the last is left out. True: the record stays. */
-static bool stays(struct ep_records *records, const struct ep_trace_switches *switches,
-		  struct ep_record *one)
-{
-	for (; records->all_next < switches->all_count; records->all_next++) {
-		const struct ep_trace_off *all = &switches->all[records->all_next];
-
-		if (!may_be_behind(one, all))
-			break;
-		reach_all_off(records, one);
-		if (!is_behind(one, all))
-			return stays_as_gap(records, one);
-	}
-	if (records->all_told)
-		add_pause(records, one->low);
-	return true;
-}
-
-static void tell_pauses(struct ep_records *records, const struct ep_trace_switches *switches)
-{
-	struct ep_record *list = records->decoded + EP_ALL_OFF;
-	unsigned count = records->count;
-
-	memmove(list, records->decoded, count * sizeof(*list));
-	records->count = 0;
-	for (unsigned i = 0; i < count; i++)
-		if (stays(records, switches, &list[i]))
-			records->decoded[records->count++] = list[i];
-}
-
 static void decode(struct ep_records *records)
 {
 	const struct ep_trace_block *block = &records->thread->blocks[records->next_block++];
 	uint64_t begin = block->tsc > records->last ? block->tsc : records->last;
-	struct ep_asked asked;
+	struct ep_windows windows;
 	struct decoding d = {
 		.records = records,
-		.asked = &asked,
+		.windows = &windows,
 		.block = block,
 		.ticks = block->tsc >> EP_TICK_SHIFT,
 		.anchor = begin,
@@ -658,13 +575,13 @@ static void decode(struct ep_records *records)
 	};
 
 	records->count = records->at = 0;
-	ep_asked_begin(&asked, records->thread, block);
+	ep_windows_begin(&windows, records->trace, records->thread, block);
 	add_gap_before(&d);
 	read_words(&d);
 	place_tail(&d);
-	ep_asked_settle(&asked, records);
+	ep_windows_settle(&windows, records);
 	if (records->trace->switches && records->all_next < records->trace->switches->all_count)
-		tell_pauses(records, records->trace->switches);
+		ep_switches_tell_pauses(records->trace->switches, records);
 	records->last = d.anchor;
 	records->started = true;
 }

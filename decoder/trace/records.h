@@ -86,7 +86,7 @@ struct ep_records {
 	uint64_t holes;                   /* words met so far */
 	uint64_t last;                    /* time of the last anchor so far */
 	uint64_t pace_cycles, pace_steps; /* so long took so many records, lately, without a wait
-					     (asked.h); 0 steps: not known */
+					     (windows.h); 0 steps: not known */
 	bool started;      /* a gap before the first block is not told: the history begins there */
 	bool ended;        /* what is missing at the end was told */
 	unsigned all_next; /* of the times when everything was off: the first that is not over … */

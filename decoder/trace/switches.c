@@ -7,6 +7,7 @@
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/search.h"
+#include "decoder/trace/records.h"
 #include "decoder/trace/trace_parts.h"
 
 #define NOT_YET UINT64_MAX
@@ -238,4 +239,102 @@ uint64_t ep_all_off_since(const struct ep_trace *trace)
 double ep_switches_share(uint64_t part, uint64_t cost, uint64_t cpu)
 {
 	return cpu > cost ? 100.0 * (double)part / (double)(cpu - cost) : 0;
+}
+
+/* ---- everything was off ---- */
+
+static bool may_be_behind(const struct ep_record *record, const struct ep_trace_off *all)
+{
+	return all->begin < EP_SWITCH_SLACK || record->high >= all->begin - EP_SWITCH_SLACK;
+}
+
+static bool is_behind(const struct ep_record *record, const struct ep_trace_off *all)
+{
+	return all->on_end < UINT64_MAX - EP_SWITCH_SLACK &&
+	       record->low > all->on_end + EP_SWITCH_SLACK;
+}
+
+/* A pause for a thread that may not have seen it, until the next record: its hooks were off in the
+ * code. */
+static void add_pause(struct ep_records *records, uint64_t high)
+{
+	struct ep_record *gap = &records->decoded[records->count];
+
+	records->all_told = false;
+	if (records->count && gap[-1].kind == EP_RECORD_GAP && gap[-1].gap & EP_GAP_PAUSED) {
+		gap[-1].high = high > gap[-1].high ? high : gap[-1].high;
+		gap[-1].exact = false;
+		return;
+	}
+	*gap = (struct ep_record){
+		.kind = EP_RECORD_GAP,
+		.low = records->all_low,
+		.high = high > records->all_time ? high : records->all_time,
+		.time = records->all_time,
+		.gap = EP_GAP_PAUSED,
+	};
+	/* Before a thread's first record there is no history. */
+	records->count += records->started || records->count || records->all_dropped;
+	records->all_dropped = false;
+}
+
+static void reach_all_off(struct ep_records *records, const struct ep_record *one)
+{
+	const struct ep_record *next = &records->decoded[records->count];
+	uint64_t begin = records->thread->blocks[records->next_block - 1].tsc;
+
+	if (records->all_told)
+		return;
+	records->all_told = true;
+	records->all_low = records->count ? next[-1].low : records->last;
+	records->all_time = begin > records->last ? begin : records->last;
+	if (one->kind == EP_RECORD_GAP)
+		records->all_time = one->time;
+	if (records->count)
+		records->all_time = next[-1].time;
+}
+
+/* What else is missing begins with the pause. */
+static bool stays_as_gap(struct ep_records *records, struct ep_record *one)
+{
+	if (one->kind != EP_RECORD_GAP) {
+		records->all_dropped = true;
+		return false;
+	}
+	one->low = records->all_low;
+	one->time = records->all_time;
+	one->high = one->high > one->time ? one->high : one->time;
+	one->exact = false;
+	return true;
+}
+
+/* Which hooks go off when, or come back, is not told of each: what is not certain to be from before
+ * the first or from after the last is left out. True: the record stays. */
+static bool stays(struct ep_records *records, const struct ep_trace_switches *switches,
+		  struct ep_record *one)
+{
+	for (; records->all_next < switches->all_count; records->all_next++) {
+		const struct ep_trace_off *all = &switches->all[records->all_next];
+
+		if (!may_be_behind(one, all))
+			break;
+		reach_all_off(records, one);
+		if (!is_behind(one, all))
+			return stays_as_gap(records, one);
+	}
+	if (records->all_told)
+		add_pause(records, one->low);
+	return true;
+}
+
+void ep_switches_tell_pauses(const struct ep_trace_switches *switches, struct ep_records *records)
+{
+	struct ep_record *list = records->decoded + EP_ALL_OFF;
+	unsigned count = records->count;
+
+	memmove(list, records->decoded, count * sizeof(*list));
+	records->count = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (stays(records, switches, &list[i]))
+			records->decoded[records->count++] = list[i];
 }

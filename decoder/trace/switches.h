@@ -74,6 +74,12 @@ uint64_t ep_switched_since(const struct ep_trace_switched *one);
 /* Since when everything is off; 0: it is not. */
 uint64_t ep_all_off_since(const struct ep_trace *trace);
 
+/* Of the block that was just decoded: which hooks go off when everything does is not told of each,
+ * so what is not certain to be from before or after is left out, and a pause stands in its place.
+ */
+struct ep_records;
+void ep_switches_tell_pauses(const struct ep_trace_switches *switches, struct ep_records *records);
+
 /* Everything that is off is so as tracing cost too much. */
 static inline bool ep_all_off_for_budget(const struct ep_switches *head)
 {

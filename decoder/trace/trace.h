@@ -55,6 +55,13 @@ struct ep_trace_over {
 	uint32_t at, size;  /* of some of the text: bytes from the block's start */
 };
 
+/* The thread had made so many of the block's records at `tsc` (struct ep_look_taken). */
+struct ep_trace_look {
+	uint64_t tsc, sequence;
+	uint32_t serial;
+	uint16_t records;
+};
+
 struct ep_trace_thread {
 	uint32_t serial;
 	bool known;            /* false: blocks of it exist, its table entry does not */
@@ -186,6 +193,7 @@ struct ep_trace {
 	/* private */
 	struct ep_trace_block *all_blocks;    /* the threads' blocks lie in it */
 	EP_ARRAY(struct ep_trace_over) overs; /* by block, ascending in it */
+	EP_ARRAY(struct ep_trace_look) looks; /* by thread, block and records */
 	EP_ARRAY(char *) texts;               /* the strings above */
 };
 

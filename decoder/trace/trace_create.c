@@ -193,6 +193,7 @@ static void read_all(struct ep_trace *trace, bool header)
 	ep_trace_read_modules(trace, &sections[EP_SECTION_MODULES]);
 	ep_trace_read_threads(trace, &sections[EP_SECTION_THREADS]);
 	ep_trace_read_watchdogs(trace);
+	ep_trace_read_looks(trace);
 	ep_trace_read_switches(trace);
 	ep_trace_read_blocks(trace, &sections[EP_SECTION_RINGS]);
 }
@@ -240,5 +241,6 @@ void ep_trace_destroy(struct ep_trace *trace)
 	ep_trace_free_switches(trace);
 	free(trace->all_blocks);
 	ep_array_deinit(&trace->overs);
+	ep_array_deinit(&trace->looks);
 	free(trace);
 }

@@ -30,6 +30,8 @@ void ep_trace_read_modules(struct ep_trace *trace, const struct ep_trace_section
 void ep_trace_read_threads(struct ep_trace *trace, const struct ep_trace_section *section);
 /* Also the stacks that were taken at a miss. */
 void ep_trace_read_watchdogs(struct ep_trace *trace);
+/* How far threads were, and when. */
+void ep_trace_read_looks(struct ep_trace *trace);
 /* Functions that were switched. */
 void ep_trace_read_switches(struct ep_trace *trace);
 void ep_trace_free_switches(struct ep_trace *trace);

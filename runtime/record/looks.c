@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* looks.c: a block is cleared before it is entered and then filled from its beginning, so its first word that is 0 is how
- * far its thread is. */
+/* looks.c: a block is cleared before it is entered and then filled from its beginning, so its first
+ * word that is 0 is how far its thread is. */
 #include "runtime/record/looks.h"
 
 #include <stdbool.h>
@@ -14,16 +14,19 @@
 #include "runtime/x86_64/tsc.h"
 
 #define PERIOD_LEAST UINT64_C(4000000)   /* ns */
-#define PERIOD_MOST  UINT64_C(100000000) /* while no thread moves */
-#define SHARE        400                 /* so many times as long passes until the next as one took */
-#define AT_ONCE      64                  /* threads */
+#define PERIOD_MOST  UINT64_C(100000000) /* while no thread moves … */
+#define STILL        8   /* … for more than so many looks: each in turn twice as long */
+#define SHARE        400 /* so many times as long passes until the next as one took */
+#define AT_ONCE      64  /* threads */
 #define SEEN         256
+#define TRIES        4
 
 static struct {
 	struct ep_look_taken *slots;
 	uint64_t count; /* of slots */
 	uint64_t next;
 	uint64_t period; /* ns */
+	uint64_t still;  /* looks since a thread moved */
 	uint64_t cycles; /* that all took */
 	uint32_t thread; /* where the next look begins, in the table */
 	/* Where a thread was last, by its number. */
@@ -70,39 +73,54 @@ static void note(uint64_t tsc, uint64_t sequence, uint32_t serial, uint32_t reco
 	slot->sequence = sequence;
 	slot->serial = serial;
 	slot->records = (uint16_t)records;
-	__atomic_store_n(&slot->check, ep_look_check(&look, epitaph_root.identity), __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->check, ep_look_check(&look, epitaph_root.identity),
+			 __ATOMIC_RELEASE);
 }
 
-/* True: it has made records since the last look. */
-static bool look_at(const struct ep_thread *thread)
+enum outcome {
+	STILL_THERE,  /* where the last look found it */
+	NOT_WORTH_IT, /* its records all have times, or there are none */
+	MISSED,       /* it went on meanwhile to another block, or we did not run */
+	NOTED,
+};
+
+static enum outcome look_at(const struct ep_thread *thread)
 {
 	uint64_t tsc = ep_tsc(), sequence;
-	uint32_t serial = thread->serial, last, records;
+	uint32_t serial = thread->serial, last = 0, records;
 	const struct ep_block *block = ep_rings_last(thread);
 
-	if (!block || !__atomic_load_n(&block->check, __ATOMIC_ACQUIRE) || block->owner != serial)
-		return false;
+	if (!block || !__atomic_load_n(&block->check, __ATOMIC_ACQUIRE) || block->owner != serial ||
+	    block->every <= 1)
+		return NOT_WORTH_IT;
 	sequence = *(const volatile uint64_t *)&block->sequence;
-	last = looks.seen[serial % SEEN].serial == serial &&
-			       looks.seen[serial % SEEN].sequence == sequence
-		       ? looks.seen[serial % SEEN].records
-		       : UINT32_MAX;
-	if (last < EP_BLOCK_RECORDS && !word(block, last))
-		return false;
-	if (last == EP_BLOCK_RECORDS)
-		return false;
-	records = count_records(block, last == UINT32_MAX ? 0 : last);
+	if (looks.seen[serial % SEEN].serial == serial &&
+	    looks.seen[serial % SEEN].sequence == sequence) {
+		last = looks.seen[serial % SEEN].records;
+		if (last == EP_BLOCK_RECORDS || !word(block, last))
+			return STILL_THERE;
+	}
+	records = count_records(block, last);
+	/* A hook that a signal handler interrupted leaves a 0 among records. */
+	if ((records + 1 < EP_BLOCK_RECORDS && word(block, records + 1)) ||
+	    *(const volatile uint64_t *)&block->sequence != sequence ||
+	    ep_rings_last(thread) != block || ep_tsc() - tsc > EP_LOOK_SLACK)
+		return MISSED;
 	looks.seen[serial % SEEN].serial = serial;
 	looks.seen[serial % SEEN].sequence = sequence;
 	looks.seen[serial % SEEN].records = records;
-	/* A hook that a signal handler interrupted leaves a 0 among records. And nothing is known where the
-	 * thread went on meanwhile to another block, or this one was not on its processor for long. */
-	if ((records + 1 < EP_BLOCK_RECORDS && word(block, records + 1)) || block->every <= 1 ||
-	    *(const volatile uint64_t *)&block->sequence != sequence || ep_rings_last(thread) != block ||
-	    ep_tsc() - tsc > EP_LOOK_SLACK)
-		return block->every > 1;
 	note(tsc, sequence, serial, records);
-	return true;
+	return NOTED;
+}
+
+/* True: it goes on. */
+static bool look_again(const struct ep_thread *thread)
+{
+	enum outcome outcome = MISSED;
+
+	for (unsigned i = 0; i < TRIES && outcome == MISSED; i++)
+		outcome = look_at(thread);
+	return outcome == NOTED || outcome == MISSED;
 }
 
 static void take(void)
@@ -118,13 +136,17 @@ static void take(void)
 		if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != EP_THREAD_LIVE)
 			continue;
 		looked++;
-		moved |= look_at(thread);
+		moved |= look_again(thread);
 	}
 	took = ep_tsc() - begin;
 	looks.cycles += took;
 	least = ns_of(took) * SHARE;
 	least = least > PERIOD_LEAST ? least : PERIOD_LEAST;
-	looks.period = moved || looks.period < least ? least : looks.period * 2;
+	looks.still = moved ? 0 : looks.still + 1;
+	if (looks.still < STILL || looks.period < least)
+		looks.period = least;
+	else
+		looks.period *= 2;
 	if (looks.period > PERIOD_MOST)
 		looks.period = PERIOD_MOST;
 }
