@@ -8,7 +8,7 @@
 
 #include "coredump/util/search.h"
 #include "decoder/trace/absences.h"
-#include "decoder/trace/windows.h"
+#include "decoder/trace/untimed.h"
 
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
 #define PAYLOADS (UINT64_C(1) << 26)
@@ -28,7 +28,7 @@ struct decoding {
 	unsigned escapes; /* of time that stand before the word in hand; not 0: 26 bits above the
 			     next stamp are known: */
 	uint64_t upper;
-	struct ep_windows *windows;
+	struct ep_untimed *untimed;
 	unsigned pending; /* first decoded record after it, still unplaced */
 	unsigned missing; /* first decoded gap of text since it */
 	unsigned adrift;  /* first decoded record from which on times may be too low by times that
@@ -169,14 +169,14 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 	}
 	if (spread) {
 		/* The first record after an absence would have a time. */
-		if (d->windows->asked)
+		if (d->untimed->asked)
 			high = ep_absences_begin(d->records->thread->absences, d->anchor, next);
 		if (!is_placed_otherwise(d, high))
-			ep_windows_add(d->windows,
-				       (struct ep_window){d->pending, end, d->anchor, high,
-							  high < next ? EP_WINDOW_AWAY
-							  : asked     ? EP_WINDOW_ASKED
-								      : EP_WINDOW_DUE});
+			ep_untimed_add(d->untimed,
+				       (struct ep_untimed_run){d->pending, end, d->anchor, high,
+							       high < next ? EP_RUN_AWAY
+							       : asked     ? EP_RUN_ASKED
+									   : EP_RUN_DUE});
 		step = (high - d->anchor) / parts;
 		rest = (high - d->anchor) % parts;
 	}
@@ -412,7 +412,7 @@ static void read_mark(struct decoding *d, uint64_t word)
 	struct ep_record *record;
 	struct data data;
 	/* Marks have a time always. */
-	bool asked = d->windows->asked && d->escapes > 1;
+	bool asked = d->untimed->asked && d->escapes > 1;
 	bool whole = read_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
 	read_stamp(d, word >> EP_STAMP_SHIFT, asked);
@@ -456,7 +456,7 @@ static void read_event(struct decoding *d, uint64_t word)
 	struct ep_record *record;
 
 	if (stamp != 0)
-		read_stamp(d, stamp, ep_windows_asked(d->windows, d->block, d->at, d->escapes));
+		read_stamp(d, stamp, ep_untimed_asked(d->untimed, d->block, d->at, d->escapes));
 	record = add(d, word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
 	record->address = word & EP_ADDRESS_MASK;
 	if (stamp != 0) {
@@ -497,7 +497,7 @@ static void read_until(struct decoding *d, uint32_t end, uint64_t mask)
 	const uint64_t *records = d->block->block->records;
 
 	for (; d->at < end; d->at++) {
-		ep_windows_reach(d->windows, d->at, d->records->count);
+		ep_untimed_reach(d->untimed, d->at, d->records->count);
 		read_word(d, records[d->at] & mask);
 	}
 }
@@ -543,9 +543,9 @@ static void place_tail(struct decoding *d)
 
 	if (next == thread->blocks + thread->block_count) {
 		end_drift(d, EP_TIME_UNKNOWN);
-		ep_windows_add(d->windows,
-			       (struct ep_window){d->pending, d->records->count, d->anchor,
-						  EP_TIME_UNKNOWN, EP_WINDOW_OPEN});
+		ep_untimed_add(d->untimed,
+			       (struct ep_untimed_run){d->pending, d->records->count, d->anchor,
+						       EP_TIME_UNKNOWN, EP_RUN_OPEN});
 		place(d, EP_TIME_UNKNOWN, false, false);
 		return;
 	}
@@ -561,10 +561,10 @@ static void decode(struct ep_records *records)
 {
 	const struct ep_trace_block *block = &records->thread->blocks[records->next_block++];
 	uint64_t begin = block->tsc > records->last ? block->tsc : records->last;
-	struct ep_windows windows;
+	struct ep_untimed untimed;
 	struct decoding d = {
 		.records = records,
-		.windows = &windows,
+		.untimed = &untimed,
 		.block = block,
 		.ticks = block->tsc >> EP_TICK_SHIFT,
 		.anchor = begin,
@@ -575,11 +575,11 @@ static void decode(struct ep_records *records)
 	};
 
 	records->count = records->at = 0;
-	ep_windows_begin(&windows, records->trace, records->thread, block);
+	ep_untimed_begin(&untimed, records->trace, records->thread, block);
 	add_gap_before(&d);
 	read_words(&d);
 	place_tail(&d);
-	ep_windows_settle(&windows, records);
+	ep_untimed_settle(&untimed, records->decoded, records->count, &records->pace);
 	if (records->trace->switches && records->all_next < records->trace->switches->all_count)
 		ep_switches_tell_pauses(records->trace->switches, records);
 	records->last = d.anchor;
@@ -595,7 +595,7 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 	records->count = records->at = 0;
 	records->holes = 0;
 	records->last = 0;
-	records->pace_cycles = records->pace_steps = 0;
+	records->pace = (struct ep_pace){0, 0};
 	records->started = records->ended = false;
 	records->all_next = 0;
 	records->all_told = records->all_dropped = false;

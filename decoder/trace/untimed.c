@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* untimed.c: looks, and times that the kernel asked for, against even steps. */
+#include "decoder/trace/untimed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coredump/util/array.h"
+#include "coredump/util/search.h"
+#include "decoder/trace/trace_parts.h"
+
+/* ---- looks ---- */
+
+static int in_order(const void *a, const void *b)
+{
+	const struct ep_trace_look *x = a, *y = b;
+
+	if (x->serial != y->serial)
+		return x->serial < y->serial ? -1 : 1;
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	if (x->records != y->records)
+		return x->records < y->records ? -1 : 1;
+	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
+}
+
+void ep_trace_read_looks(struct ep_trace *trace)
+{
+	struct ep_section section;
+	const uint8_t *bytes = ep_trace_section_bytes(trace, EP_SECTION_LOOKS,
+						      sizeof(struct ep_look_taken), &section);
+	uint64_t count = bytes ? section.size / section.entry_size : 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct ep_look_taken one;
+
+		memcpy(&one, bytes + i * section.entry_size, sizeof(one));
+		if (one.check == ep_look_check(&one, trace->arena.root.identity) &&
+		    one.records <= EP_BLOCK_RECORDS)
+			ep_array_push(&trace->looks, ((struct ep_trace_look){
+							     .tsc = one.tsc,
+							     .sequence = one.sequence,
+							     .serial = one.serial,
+							     .records = one.records,
+						     }));
+	}
+	if (trace->looks.count)
+		qsort(trace->looks.list, trace->looks.count, sizeof(*trace->looks.list), in_order);
+}
+
+static size_t looks_before(const struct ep_trace *trace, uint32_t serial, uint64_t sequence)
+{
+	const struct ep_trace_look *list = trace->looks.list;
+
+	return ep_partition_point(trace->looks.count, i,
+				  list[i].serial < serial || (list[i].serial == serial &&
+							      list[i].sequence < sequence));
+}
+
+/* ---- while the block is decoded ---- */
+
+void ep_untimed_begin(struct ep_untimed *untimed, const struct ep_trace *trace,
+		      const struct ep_trace_thread *thread, const struct ep_trace_block *block)
+{
+	size_t from = looks_before(trace, thread->serial, block->sequence);
+	size_t end = looks_before(trace, thread->serial, block->sequence + 1);
+
+	untimed->asked = ep_thread_is_asked(thread) && !block->over_count;
+	untimed->count = 0;
+	untimed->looks = trace->looks.list + from;
+	untimed->look_count = block->over_count ? 0 : end - from;
+	if (untimed->look_count > EP_BLOCK_RECORDS + 1)
+		untimed->look_count = EP_BLOCK_RECORDS + 1;
+	untimed->reached = 0;
+}
+
+static bool is_timed_event(uint64_t word)
+{
+	return word >> EP_STAMP_SHIFT && (word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT;
+}
+
+/* One that was due is not followed by another that is timed, unless the kernel asked. */
+bool ep_untimed_asked(const struct ep_untimed *untimed, const struct ep_trace_block *block,
+		      uint32_t at, unsigned escapes)
+{
+	uint32_t every = block->block->every, place = EP_BLOCK_HEADER / 8 + at;
+
+	if (!untimed->asked || escapes)
+		return untimed->asked && escapes > 1;
+	if (every && place % every)
+		return true;
+	return at + 1 < block->words && is_timed_event(block->block->records[at + 1]);
+}
+
+void ep_untimed_add(struct ep_untimed *untimed, struct ep_untimed_run run)
+{
+	if ((untimed->asked || untimed->look_count) && run.first < run.end &&
+	    untimed->count < sizeof(untimed->runs) / sizeof(*untimed->runs))
+		untimed->runs[untimed->count++] = run;
+}
+
+/* ---- settling ---- */
+
+static bool is_in(const struct ep_untimed *untimed, size_t look, const struct ep_untimed_run *run)
+{
+	uint64_t tsc = untimed->looks[look].tsc;
+
+	return untimed->positions[look] >= run->first && untimed->positions[look] <= run->end &&
+	       tsc > run->low && tsc < run->high;
+}
+
+/* The looks in a run: *first, and how many follow each other. They are in the order of records,
+ * and of time, if all is well. */
+static size_t looks_in(const struct ep_untimed *untimed, const struct ep_untimed_run *run,
+		       size_t *first)
+{
+	size_t count = 0;
+
+	*first = ep_partition_point(untimed->reached, i, untimed->positions[i] < run->first);
+	while (*first < untimed->reached && !is_in(untimed, *first, run) &&
+	       untimed->positions[*first] <= run->end)
+		++*first;
+	while (*first + count < untimed->reached && is_in(untimed, *first + count, run) &&
+	       (!count ||
+		untimed->looks[*first + count].tsc >= untimed->looks[*first + count - 1].tsc))
+		count++;
+	return count;
+}
+
+/* So long took so many records, where nothing else is known of them. */
+static void set_pace(struct ep_pace *pace, const struct ep_untimed *untimed,
+		     const struct ep_untimed_run *run)
+{
+	size_t first;
+
+	/* A block that is not sound has any times. */
+	if (run->to != EP_RUN_DUE || looks_in(untimed, run, &first) ||
+	    run->high - run->low > EP_LONG_GAP_CYCLES)
+		return;
+	pace->cycles = run->high - run->low;
+	pace->steps = run->end - run->first + 1;
+}
+
+/* Cycles for so many steps; UINT64_MAX: the pace is not known. */
+static uint64_t at_pace(const struct ep_pace *pace, uint64_t steps)
+{
+	return pace->steps ? pace->cycles * steps / pace->steps : UINT64_MAX;
+}
+
+/* Records [first, end) lie between two times, each the run's or a look's. */
+struct stretch {
+	unsigned first, end;
+	uint64_t low, high;
+	bool looked_low, looked_high; /* a look's, which is right to EP_LOOK_SLACK */
+	/* They followed the first, or preceded the second, at the thread's pace. */
+	bool from_low, to_high;
+};
+
+static void place(const struct stretch *stretch, struct ep_record *records,
+		  const struct ep_pace *pace)
+{
+	uint64_t length = stretch->high - stretch->low, parts = stretch->end - stretch->first + 1;
+
+	for (unsigned i = stretch->first; i < stretch->end; i++) {
+		struct ep_record *record = &records[i];
+		uint64_t steps = i - stretch->first + 1;
+		uint64_t even = length / parts * steps + length % parts * steps / parts;
+		uint64_t before = at_pace(pace, steps), after = at_pace(pace, parts - steps);
+
+		if (stretch->from_low && before < even)
+			even = before;
+		else if (stretch->to_high && after < length - even)
+			even = length - after;
+		record->time = stretch->low + even;
+		if (stretch->looked_low && record->low + EP_LOOK_SLACK < stretch->low)
+			record->low = stretch->low - EP_LOOK_SLACK;
+		if (stretch->looked_high && record->high > stretch->high + EP_LOOK_SLACK)
+			record->high = stretch->high + EP_LOOK_SLACK;
+	}
+}
+
+static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run *run,
+		   struct ep_record *records, const struct ep_pace *pace)
+{
+	size_t first, count = looks_in(untimed, run, &first);
+	struct stretch stretch = {.first = run->first, .low = run->low, .from_low = true};
+
+	if (!count && run->to == EP_RUN_DUE)
+		return;
+	for (size_t i = first; i < first + count; i++) {
+		stretch.end = untimed->positions[i];
+		stretch.high = untimed->looks[i].tsc;
+		stretch.looked_high = true;
+		place(&stretch, records, pace);
+		stretch.first = stretch.end;
+		stretch.low = stretch.high;
+		stretch.looked_low = true;
+		stretch.from_low = false;
+	}
+	stretch.end = run->end;
+	stretch.high = run->high;
+	stretch.looked_high = false;
+	stretch.from_low = run->to != EP_RUN_DUE;
+	stretch.to_high = run->to == EP_RUN_DUE;
+	place(&stretch, records, pace);
+}
+
+/* Nothing is known of when but that it was before a look. */
+static void bound(const struct ep_untimed *untimed, const struct ep_untimed_run *run,
+		  struct ep_record *records)
+{
+	size_t first, count = looks_in(untimed, run, &first);
+
+	for (size_t i = first + count; i-- > first;)
+		for (unsigned n = run->first; n < untimed->positions[i]; n++)
+			if (records[n].high > untimed->looks[i].tsc + EP_LOOK_SLACK)
+				records[n].high = untimed->looks[i].tsc + EP_LOOK_SLACK;
+}
+
+void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, unsigned count,
+		       struct ep_pace *pace)
+{
+	ep_untimed_reach(untimed, UINT32_MAX, count);
+	for (unsigned i = 0; i < untimed->count; i++) {
+		const struct ep_untimed_run *one = &untimed->runs[i];
+
+		for (unsigned next = i; !pace->steps && next < untimed->count; next++)
+			set_pace(pace, untimed, &untimed->runs[next]);
+		if (one->to == EP_RUN_OPEN)
+			bound(untimed, one, records);
+		else
+			settle(untimed, one, records, pace);
+		set_pace(pace, untimed, one);
+	}
+}
