@@ -35,8 +35,7 @@ void ep_trace_read_looks(struct ep_trace *trace)
 		struct ep_look_taken one;
 
 		memcpy(&one, bytes + i * section.entry_size, sizeof(one));
-		if (one.check == ep_look_check(&one, trace->arena.root.identity) &&
-		    one.records <= EP_BLOCK_RECORDS)
+		if (one.check == ep_look_check(&one, trace->arena.root.identity))
 			ep_array_push(&trace->looks, ((struct ep_trace_look){
 							     .tsc = one.tsc,
 							     .sequence = one.sequence,

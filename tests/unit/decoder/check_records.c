@@ -14,9 +14,11 @@
 #define START UINT64_C(5000000000)
 /* A stamp counts 8 cycles, and one that would be 0 is written as 1. */
 #define GRAIN 16
+#define SLOTS 16
 
 static struct build_arena *arena;
 static struct ep_thread *thread;
+static struct ep_look_taken *slots; /* SLOTS, none used */
 static struct ep_image image;
 static struct ep_trace *trace;
 static struct ep_records records;
@@ -27,6 +29,8 @@ static void setup(void)
 	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
 
 	arena = build_arena_create(&options);
+	slots = build_arena_section(arena, EP_SECTION_LOOKS, sizeof(*slots),
+				    SLOTS * sizeof(*slots));
 	thread = build_arena_thread(arena, 101, "one", 256);
 }
 
@@ -408,6 +412,138 @@ START_TEST(what_came_before_an_absence_came_before_it_began)
 }
 END_TEST
 
+/* ---- looks ---- */
+
+#define SLOW UINT64_C(13000000) /* 5 ms at 2.6 GHz */
+
+/* The thread had made so many records of its first block. */
+struct look {
+	uint64_t tsc;
+	unsigned records;
+};
+
+static void build_look(struct look look)
+{
+	struct ep_look_taken *slot = &slots[SLOTS - 1];
+
+	*slot = (struct ep_look_taken){look.tsc, 1, thread->serial, (uint16_t)look.records, 0};
+	slot->check = ep_look_check(slot, arena->arena->root.identity);
+}
+
+/* Events every STEP cycles, of which one in 32 is due: the words 28, 60 …; SLOW more before word
+ * `slow`. 100 in all. */
+static void build_slow(unsigned slow)
+{
+	uint64_t list[100];
+	struct ep_block *block;
+
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t tsc = START + i * STEP + (i >= slow ? SLOW : 0);
+		bool due = i == 0 || (EP_BLOCK_HEADER / 8 + i) % 32 == 0;
+
+		list[i] = build_record(CODE, i & 1, due ? tsc : 0);
+		if (i && due && i >= slow && i - slow < 32)
+			/* The gap is one that needs an escape: in the place of the record before
+			 * it. */
+			list[i - 1] = ep_escape_make(EP_ESCAPE_TIME,
+						     tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
+	}
+	block = build_block_of(arena, thread, START, list, 93);
+	block->every = 32;
+	build_block_seal(arena, block);
+}
+
+START_TEST(a_call_in_which_a_thread_was_seen_took_what_is_left)
+{
+	unsigned slow = (unsigned)_i, escape = slow <= 28 ? 27 : slow <= 60 ? 59 : 91;
+	struct look look = {START + slow * STEP + SLOW / 3, slow};
+
+	build_look(look);
+	build_slow(slow);
+	decode();
+	for (unsigned i = 0; i < 93; i++) {
+		uint64_t truth = START + i * STEP + (i >= slow ? SLOW : 0);
+		const struct ep_record *record;
+
+		if (i == escape)
+			continue;
+		record = next();
+		ck_assert_uint_le(record->time, truth + 2 * STEP);
+		ck_assert_uint_le(truth, record->time + 2 * STEP);
+		ck_assert_uint_le(record->low, truth + GRAIN);
+		ck_assert_uint_le(truth, record->high + GRAIN);
+		if (i < slow)
+			ck_assert_uint_le(record->high, look.tsc + EP_LOOK_SLACK);
+		else
+			ck_assert_uint_le(look.tsc, record->low + EP_LOOK_SLACK);
+	}
+	no_more();
+}
+END_TEST
+
+START_TEST(looks_at_somebody_else_say_nothing)
+{
+	struct look look = {START + 40 * STEP + SLOW / 3, 40};
+	struct ep_look_taken *slot = &slots[SLOTS - 1];
+
+	build_look(look);
+	switch (_i) {
+	case 0:
+		slot->check ^= 2; /* torn, or of the process that forked */
+		break;
+	case 1:
+		slot->serial++;
+		slot->check = ep_look_check(slot, arena->arena->root.identity);
+		break;
+	case 2:
+		slot->sequence++;
+		slot->check = ep_look_check(slot, arena->arena->root.identity);
+		break;
+	case 3: /* which that block has no time for */
+		slot->tsc = START + 4 * SLOW;
+		slot->check = ep_look_check(slot, arena->arena->root.identity);
+		break;
+	case 4: /* more than there are */
+		slot->records = EP_BLOCK_RECORDS + 1;
+		slot->check = ep_look_check(slot, arena->arena->root.identity);
+		break;
+	}
+	build_slow(40);
+	decode();
+	for (unsigned i = 0; i < 29; i++)
+		next();
+	/* In even steps. */
+	for (unsigned i = 29; i < 59; i++) {
+		uint64_t time = next()->time;
+
+		ck_assert_uint_ge(time, START + 28 * STEP + (i - 28) * (SLOW / 32));
+		ck_assert_uint_le(time, START + 60 * STEP + (i - 28) * (SLOW / 30));
+	}
+}
+END_TEST
+
+START_TEST(what_was_made_before_a_look_is_not_later_though_the_thread_ended)
+{
+	struct look look = {START + 8000, 3};
+	uint64_t list[5] = {build_record(CODE, 0, START), 0, 0, 0, 0};
+	struct ep_block *block;
+
+	for (unsigned i = 1; i < 5; i++)
+		list[i] = build_record(CODE, i & 1, 0);
+	build_look(look);
+	block = build_block_of(arena, thread, START, list, 5);
+	block->every = 32;
+	build_block_seal(arena, block);
+	decode();
+	expect_exact(START);
+	expect_between(START, START + 8000 + EP_LOOK_SLACK, START);
+	expect_between(START, START + 8000 + EP_LOOK_SLACK, START);
+	expect_between(START, EP_TIME_UNKNOWN, START);
+	expect_between(START, EP_TIME_UNKNOWN, START);
+	no_more();
+}
+END_TEST
+
 static void expect_gap(uint32_t why, uint64_t lost)
 {
 	const struct ep_record *record = next();
@@ -607,6 +743,9 @@ int main(void)
 	tcase_add_loop_test(tests, a_large_gap_that_the_kernel_asked_for_has_two_escapes, 0, 2);
 	tcase_add_loop_test(tests, a_wait_before_a_block_is_told_by_it, 0, 2);
 	tcase_add_loop_test(tests, what_came_before_an_absence_came_before_it_began, 0, 2);
+	tcase_add_loop_test(tests, a_call_in_which_a_thread_was_seen_took_what_is_left, 30, 91);
+	tcase_add_loop_test(tests, looks_at_somebody_else_say_nothing, 0, 5);
+	tcase_add_test(tests, what_was_made_before_a_look_is_not_later_though_the_thread_ended);
 	tcase_add_test(tests, records_before_a_lost_block_are_not_spread_over_the_loss);
 	tcase_add_test(tests, records_before_a_pause_are_not_spread_over_the_pause);
 	tcase_add_test(tests, a_lost_pause_is_both);
