@@ -49,13 +49,11 @@ uint64_t ep_absences_within(const struct ep_absences *absences, uint64_t from, u
 	return until(absences, to) - until(absences, from);
 }
 
-uint64_t ep_absences_begin(const struct ep_absences *absences, uint64_t from, uint64_t to)
+uint64_t ep_absences_last(const struct ep_absences *absences, uint64_t from, uint64_t to)
 {
-	size_t at = absences ? begun(absences, from) : 0;
+	size_t at = absences && to > from ? begun(absences, to - 1) : 0;
 
-	return absences && at < absences->count && absences->list[at].begin < to
-		       ? absences->list[at].begin
-		       : to;
+	return at && absences->list[at - 1].begin > from ? absences->list[at - 1].begin : to;
 }
 
 uint64_t ep_absences_skip(const struct ep_absences *absences, uint64_t from, uint64_t cycles)

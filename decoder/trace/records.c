@@ -168,9 +168,9 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 		return;
 	}
 	if (spread) {
-		/* The first record after an absence would have a time. */
-		if (d->untimed->asked)
-			high = ep_absences_begin(d->records->thread->absences, d->anchor, next);
+		/* So it was away right before, for the last time. */
+		if (asked)
+			high = ep_absences_last(d->records->thread->absences, d->anchor, next);
 		if (!is_placed_otherwise(d, high))
 			ep_untimed_add(d->untimed,
 				       (struct ep_untimed_run){d->pending, end, d->anchor, high,
@@ -411,8 +411,9 @@ static void read_mark(struct decoding *d, uint64_t word)
 	unsigned kind = payload % EP_MARKS;
 	struct ep_record *record;
 	struct data data;
-	/* Marks have a time always. */
-	bool asked = d->untimed->asked && d->escapes > 1;
+	/* Marks have a time always; and what came before a vfork's return is its child's, which ran
+	 * while the thread was away. */
+	bool asked = d->untimed->asked && d->escapes > 1 && kind != EP_MARK_PARENT;
 	bool whole = read_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
 	read_stamp(d, word >> EP_STAMP_SHIFT, asked);
@@ -533,6 +534,13 @@ static void add_gap_before(struct decoding *d)
 	d->pending = d->records->count;
 }
 
+static bool is_parents(uint64_t word)
+{
+	return (word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT &&
+	       word % EP_ESCAPE_TYPES == EP_ESCAPE_MARK &&
+	       ep_escape_payload(word) % EP_MARKS == EP_MARK_PARENT;
+}
+
 /* The block's tail lies before the next block's beginning. What came between is only known to be
  * events of this thread when nothing is missing there and no long silence made the next block. */
 static void place_tail(struct decoding *d)
@@ -554,7 +562,8 @@ static void place_tail(struct decoding *d)
 	place(d, high,
 	      next->lost_before == 0 &&
 		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)),
-	      next->block->flags & EP_BLOCK_ASKED);
+	      d->untimed->asked && next->block->flags & EP_BLOCK_ASKED &&
+		      !is_parents(next->block->records[0]));
 }
 
 static void decode(struct ep_records *records)

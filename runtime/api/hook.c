@@ -100,6 +100,9 @@ void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place)
 		return;
 	if (boundary && tls->thread->blocks)
 		housekeeping(tls, tls->thread->blocks);
+	/* Paused when its ring was to be made, and not any more. */
+	if (!tls->cursor)
+		return;
 	if (!ep_settings.min_duration) {
 		ep_ring_hook(tls, word);
 		return;
@@ -118,7 +121,7 @@ bool ep_hook_ready(void)
 		return false;
 	if ((!tls->gate || !tls->cursor || ep_arena_forked()) && !begin(tls))
 		return false;
-	return !ep_ring_gate(tls);
+	return tls->cursor && !ep_ring_gate(tls);
 }
 
 void ep_hook_say(const uint64_t *words, unsigned count)

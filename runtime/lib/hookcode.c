@@ -3,13 +3,15 @@
 #include "runtime/lib/hookcode.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "runtime/lib/files.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 
-#define PAGE UINT64_C(4096)
+#define PAGE      UINT64_C(4096)
+#define CODE_MOST 8192 /* bytes of all hooks */
 
 /* x86_64/hooks.S: those of this very runtime, whoever's the linker finds. */
 extern char ep_hooks_begin[], ep_hook_entry[], ep_hook_return[], ep_hook_enter[], ep_hook_exit[],
@@ -30,8 +32,14 @@ static const struct {
 };
 #define HOOKS (sizeof(hooks) / sizeof(*hooks))
 
-/* Where each has the place of what it tests, four bytes: so far behind ep_hooks_begin. */
-extern const uint32_t ep_hook_tests[HOOKS];
+/* Four bytes of an instruction each, so far behind ep_hooks_begin, that name a field of ep_tls. */
+struct word {
+	uint32_t at, field;
+};
+extern const struct word ep_hook_words[], ep_hook_words_end[];
+
+/* Descriptors among them, and what they all point to. */
+extern char ep_asks_masks[], ep_asks_next[], ep_asks_abort[];
 
 uint64_t ep_hook_address(unsigned number)
 {
@@ -43,60 +51,85 @@ bool ep_hooks_contain(uint64_t address)
 	return address >= (uint64_t)ep_hooks_begin && address < (uint64_t)ep_hooks_end_here;
 }
 
-struct change {
-	char *at;
-	uint32_t bytes;
-	uint32_t size; /* how many of them */
-};
-
 /* Code need not be writable for that, unless a kernel is told otherwise (proc_mem.force_override,
- * Linux 6.12). */
-static bool write_by_file(const struct change *changes, unsigned count)
+ * Linux 6.12). Not by pwrite, which a filter of system calls that the process was born with may not
+ * know. */
+static bool write_by_file(char *at, const void *bytes, size_t size)
 {
 	long fd = ep_fd_open_own("mem", O_RDWR);
-	bool done = fd >= 0;
+	bool done;
 
 	if (fd < 0)
 		return false;
-	for (unsigned i = 0; i < count; i++)
-		done &= ep_syscall4(SYS_pwrite64, fd, (long)&changes[i].bytes, changes[i].size,
-				    (long)changes[i].at) == (long)changes[i].size;
+	done = ep_syscall3(SYS_lseek, fd, (long)at, SEEK_SET) == (long)at &&
+	       ep_syscall3(SYS_write, fd, (long)bytes, (long)size) == (long)size;
 	ep_fd_close(fd);
 	return done;
 }
 
-static bool write_by_hand(const struct change *changes, unsigned count)
+static bool protect(int how)
 {
 	uint64_t start = (uint64_t)ep_hooks_begin & -PAGE;
-	uint64_t size = (uint64_t)ep_hooks_end_here - start;
 
-	if (ep_syscall3(SYS_mprotect, (long)start, (long)size, PROT_READ | PROT_WRITE | PROT_EXEC))
-		return false;
-	for (unsigned i = 0; i < count; i++)
-		ep_bytes_copy(changes[i].at, &changes[i].bytes, changes[i].size);
-	ep_syscall3(SYS_mprotect, (long)start, (long)size, PROT_READ | PROT_EXEC);
-	return true;
+	return !ep_syscall3(SYS_mprotect, (long)start, (long)((uint64_t)ep_hooks_end_here - start),
+			    how);
+}
+
+static bool end_by_file(void)
+{
+	bool done = true;
+
+	for (unsigned i = 0; i < HOOKS && done; i++)
+		done = write_by_file(hooks[i].at + hooks[i].here, &hooks[i].byte, 1);
+	return done;
 }
 
 bool ep_hooks_end(void)
 {
-	struct change changes[HOOKS];
-
+	if (end_by_file())
+		return true;
+	if (!protect(PROT_READ | PROT_WRITE | PROT_EXEC))
+		return false;
 	for (unsigned i = 0; i < HOOKS; i++)
-		changes[i] = (struct change){hooks[i].at + hooks[i].here, hooks[i].byte, 1};
-	return write_by_file(changes, HOOKS) || write_by_hand(changes, HOOKS);
+		__atomic_store_n((uint8_t *)hooks[i].at + hooks[i].here, hooks[i].byte,
+				 __ATOMIC_RELEASE);
+	protect(PROT_READ | PROT_EXEC);
+	return true;
 }
 
-bool ep_hooks_move(int32_t distance)
+/* The address at which each descriptor would go on; their lengths are 0, and none of these. */
+static void fill_in(char *masks)
 {
-	struct change changes[HOOKS];
+	static const uint16_t at[] = {0x08, 0x18, 0x38, 0x78, 0xf8, 0x200};
+	uint64_t abort = (uint64_t)ep_asks_abort;
 
-	for (unsigned i = 0; i < HOOKS; i++) {
-		char *at = ep_hooks_begin + ep_hook_tests[i];
-		uint32_t now;
+	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++)
+		ep_bytes_copy(masks + at[i] + 0x18, &abort, sizeof(abort));
+}
 
-		ep_bytes_copy(&now, at, sizeof(now));
-		changes[i] = (struct change){at, now + (uint32_t)distance, sizeof(now)};
+bool ep_hooks_move(int64_t place)
+{
+	char code[CODE_MOST];
+	size_t size = (size_t)(ep_hooks_end_here - ep_hooks_begin);
+
+	if (size > sizeof(code))
+		return false;
+	ep_bytes_copy(code, ep_hooks_begin, size);
+	for (const struct word *word = ep_hook_words; word < ep_hook_words_end; word++) {
+		int32_t now;
+
+		ep_bytes_copy(&now, code + word->at, sizeof(now));
+		if (place - word->field != (int32_t)(place - word->field))
+			return false;
+		now += (int32_t)(place - word->field);
+		ep_bytes_copy(code + word->at, &now, sizeof(now));
 	}
-	return write_by_file(changes, HOOKS) || write_by_hand(changes, HOOKS);
+	fill_in(code + (ep_asks_masks - ep_hooks_begin));
+	if (write_by_file(ep_hooks_begin, code, size))
+		return true;
+	if (!protect(PROT_READ | PROT_WRITE | PROT_EXEC))
+		return false;
+	ep_bytes_copy(ep_hooks_begin, code, size);
+	protect(PROT_READ | PROT_EXEC);
+	return true;
 }

@@ -13,11 +13,11 @@
 bool ep_hooks_end(void);
 
 /*
- * Adds `distance` to where the hooks test whether a record is untimed: at first, at
- * ep_tls.timing_mask. Once, before other threads run hooks. False: the kernel refuses; some may be
- * moved then.
+ * Lets the hooks look for the thread's rseq_cs (record/asks.h) `place` bytes behind its ep_tls,
+ * where at first they look at ep_tls itself, and makes the descriptors whole. Once, before other
+ * threads run hooks. False: nothing has changed, as the kernel refuses.
  */
-bool ep_hooks_move(int32_t distance);
+bool ep_hooks_move(int64_t place);
 
 /* The address of a hook: 0 __fentry__, 1 __return__, 2 and 3 those of __cyg_profile_*, 4 and
  * 5 those of sleds. */

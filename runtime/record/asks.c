@@ -22,8 +22,9 @@ extern const unsigned __rseq_size __attribute__((weak));
 
 uint64_t ep_asks_at;
 
-/* x86_64/asks.S: what points to the descriptors. */
-extern const uint64_t ep_asks_masks, ep_asks_next;
+/* x86_64/hooks.S: descriptors, by their masks' lowest byte; and the one that times the next record.
+ */
+extern const char ep_asks_masks[], ep_asks_next[];
 
 static uint64_t *sequence(void)
 {
@@ -37,7 +38,7 @@ static uint64_t present(void)
 
 static bool is_armed(uint64_t word)
 {
-	return word - ep_asks_masks < 0x100 || word == ep_asks_next;
+	return word - (uint64_t)ep_asks_masks < 0x100 || word == (uint64_t)ep_asks_next;
 }
 
 /* What is armed is what the mask says, also where a handler comes between, which sets both. */
@@ -48,7 +49,7 @@ void ep_asks_set_timing(struct ep_tls *tls, uint32_t mask)
 	*timing = mask;
 	while (ep_asks_at) {
 		uint64_t word = present(), low = *timing & 0xff;
-		uint64_t wanted = low ? ep_asks_masks + low : ep_asks_next;
+		uint64_t wanted = (uint64_t)(low ? ep_asks_masks + low : ep_asks_next);
 
 		if (!is_armed(word) || word == wanted)
 			return;
@@ -58,13 +59,13 @@ void ep_asks_set_timing(struct ep_tls *tls, uint32_t mask)
 
 bool ep_asks_now(void)
 {
-	return ep_asks_at && !present();
+	return ep_tls.thread && ep_tls.thread->flags & EP_THREAD_ASKED && !present();
 }
 
 void ep_asks_answer(void)
 {
-	if (ep_asks_at)
-		ep_cmpxchg_local(sequence(), 0, ep_asks_next);
+	if (ep_tls.thread && ep_tls.thread->flags & EP_THREAD_ASKED)
+		ep_cmpxchg_local(sequence(), 0, (uint64_t)ep_asks_next);
 }
 
 bool ep_asks_foreign(void)
@@ -99,14 +100,13 @@ static bool kernel_clears(void)
 
 void ep_asks_start(void)
 {
-	int64_t offset, move;
+	int64_t offset;
 
 	if (&__rseq_offset == NULL || &__rseq_size == NULL ||
 	    __rseq_size < RSEQ_CS + sizeof(uint64_t) || ep_settings.min_duration ||
 	    ep_settings.counting || !kernel_clears())
 		return;
 	offset = __rseq_offset + RSEQ_CS;
-	move = (char *)__builtin_thread_pointer() + offset - (char *)&ep_tls.timing_mask;
-	if (move == (int32_t)move && ep_hooks_move((int32_t)move))
+	if (ep_hooks_move((char *)__builtin_thread_pointer() + offset - (char *)&ep_tls))
 		ep_asks_at = (uint64_t)offset;
 }

@@ -96,7 +96,7 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 
 	if (ep_hold_wait())
 		return false;
-	if (ep_asks_foreign())
+	if (tls->thread->flags & EP_THREAD_ASKED && (!ep_asks_caller() || ep_asks_foreign()))
 		__atomic_fetch_and(&tls->thread->flags, ~EP_THREAD_ASKED, __ATOMIC_RELAXED);
 	last = ep_rings_last(tls->thread);
 	if (!last) /* lost by a rescue, just now */

@@ -23,6 +23,7 @@
 #include "runtime/x86_64/offsets.h"
 
 #define GAP_CYCLES 0x40000    /* EP_GAP_CYCLES */
+#define THREAD_ASKED 0x8000   /* EP_THREAD_ASKED */
 #define COUNTING   0x80000000 /* EP_GATE_COUNTING: no pause */
 #define PAUSES     0x7fff0b   /* EP_GATE_: all that pause and leave the code alone */
 #define FLIP       0x800000   /* EP_GATE_FLIP: C switches the hook off in the code */
@@ -52,76 +53,96 @@
 	.endm
 
 /*
- * Not zero: an untimed record. Where nobody asks, the byte is that of the timing mask; else ep_hooks_move has sent it to
- * the thread's rseq_cs, by the last four bytes of the instruction.
+ * What ep_hooks_move sends to the thread's rseq_cs: the four bytes that end `instruction`, which names a field of ep_tls
+ * by FIELD(field, \base).
  */
-	.section .rodata.ep_hook_tests, "a"
+	.section .rodata.ep_hook_words, "a"
 	.p2align 2
-	local_name ep_hook_tests
-ep_hook_tests:
+	local_name ep_hook_words
+ep_hook_words:
 	.text
-	.macro test_timing cursor, base
 #ifdef EP_SHARED
-	{disp32} testb	\cursor\()b, TLS(TLS_TIMING, \base)
+#define FIELD(field, base) %fs:field(base)
+	.macro moved field, instruction:vararg
+	{disp32} \instruction
 #else
-	testb	\cursor\()b, TLS(TLS_TIMING, \base)
+#define FIELD(field, base) %fs:ep_tls@tpoff+field
+	.macro moved field, instruction:vararg
+	\instruction
 #endif
-.Ltested\@:
-	.pushsection .rodata.ep_hook_tests
-	.long	.Ltested\@ - 4 - ep_hooks_begin
+.Lmoved\@:
+	.pushsection .rodata.ep_hook_words
+	.long	.Lmoved\@ - 4 - ep_hooks_begin, \field
 	.popsection
 	.endm
 
+/* Not zero: an untimed record. Where nobody asks, the byte is the timing mask's lowest. */
+	.macro test_timing cursor, base
+	moved	TLS_TIMING, testb \cursor\()b, FIELD(TLS_TIMING, \base)
+	.endm
+
 /*
- * The byte is zero. Is the record due, or asked for? Else to \untimed, with the cursor in \cursor again.
+ * The byte is zero. Is the record due, or asked for? Else to \untimed, with the cursor in \cursor again: where a handler has
+ * recorded since, that one is looked at. Where nobody asks, the gate stands for the word: not NULL, once a thread
+ * records. A word that is NULL in a thread that the kernel does not know is no question.
  */
 	.macro due_or_asked cursor, base, untimed
 	testl	\cursor\()d, TLS(TLS_TIMING, \base)
 	jz	.Ltimed\@
-	movq	ep_asks_at(%rip), \cursor
+	moved	TLS_GATE, movq FIELD(TLS_GATE, \base), \cursor
 	testq	\cursor, \cursor
-	jz	.Luntimed\@
-	movq	%fs:(\cursor), \cursor
-	testq	\cursor, \cursor
-	jz	.Ltimed\@
-	cmpq	ep_asks_next(%rip), \cursor
+	jz	.Lnull\@
+	movq	\cursor, -8(%rsp)
+	leaq	ep_asks_next(%rip), \cursor
+	cmpq	\cursor, -8(%rsp)
 	je	.Ltimed\@
 .Luntimed\@:
 	movq	TLS(TLS_CURSOR, \base), \cursor
-	jmp	\untimed
+	testl	\cursor\()d, TLS(TLS_TIMING, \base)
+	jnz	\untimed
+	jmp	.Ltimed\@
+.Lnull\@:
+	movq	TLS(TLS_THREAD, \base), \cursor
+	testq	\cursor, \cursor
+	jz	.Ltimed\@
+	testl	$THREAD_ASKED, THREAD_FLAGS(\cursor)
+	jz	.Luntimed\@
 .Ltimed\@:
 	.endm
 
 /*
  * A timed record was made. One that was asked for is followed by another, which arms. The exchange fails when the thread was
- * away since; a handler may have changed the mask since it was read, but not what is armed with it, when it left
- * the word as it found it. Clobbers rax, rdx, \at.
+ * away since. A handler that paused, or entered a block, may have left the word as it found it, but another mask: so that
+ * is looked at again. Clobbers rax, rdx, \at.
  */
 	.macro arm at, base
-	movq	ep_asks_at(%rip), \at
-	testq	\at, \at
-	jz	.Larmed\@
-	movq	%fs:(\at), %rax
+	moved	TLS_GATE, movq FIELD(TLS_GATE, \base), %rax
+	leaq	ep_asks_next(%rip), \at
 	testq	%rax, %rax
 	jz	.Lasked\@
-	cmpq	ep_asks_next(%rip), %rax
+	cmpq	\at, %rax
 	jne	.Larmed\@
 .Lagain\@:
 	movzbl	TLS(TLS_TIMING, \base), %edx
-	addq	ep_asks_masks(%rip), %rdx
 	testb	%dl, %dl
-	jnz	.Lwanted\@
-	movq	ep_asks_next(%rip), %rdx
+	jz	.Lnext\@
+	leaq	ep_asks_masks(%rip), \at
+	addq	\at, %rdx
+	jmp	.Lwanted\@
+.Lnext\@:
+	leaq	ep_asks_next(%rip), %rdx
 .Lwanted\@:
-	cmpxchgq %rdx, %fs:(\at)
+	moved	TLS_GATE, cmpxchgq %rdx, FIELD(TLS_GATE, \base)
 	jne	.Larmed\@
 	movq	%rdx, %rax
 	cmpb	%al, TLS(TLS_TIMING, \base)
 	jne	.Lagain\@
 	jmp	.Larmed\@
 .Lasked\@:
-	movq	ep_asks_next(%rip), %rax
-	movq	%rax, %fs:(\at)
+	movq	TLS(TLS_THREAD, \base), %rax
+	testl	$THREAD_ASKED, THREAD_FLAGS(%rax)
+	jz	.Larmed\@
+	moved	TLS_GATE, movq \at, FIELD(TLS_GATE, \base)
 .Larmed\@:
 	.endm
 
@@ -614,8 +635,40 @@ ep_hook_return:
 	sled_hook epitaph___xray_entry__, ep_hook_sled_entry, 0, slow_at_entry
 	sled_hook epitaph___xray_return__, ep_hook_sled_return, 1, slow_at_sled
 
+/*
+ * Descriptors of critical sections without an instruction, which rseq_cs points to (record/asks.h; layout: linux/rseq.h, struct
+ * rseq_cs). The lowest byte of the address of one is that of a timing mask, so they overlap: a word is one's
+ * versions and another's start or length. Each: version and flags, 0; start; length, 0; where it would go on, which ep_hooks_move
+ * fills in, being an address. They lie among the hooks since the kernel ends a process that it cannot read a
+ * descriptor of: who takes them away, takes these.
+ */
+#define SIGNATURE 0x53053053 /* what glibc registers: bits/rseq.h, RSEQ_SIG */
+
+	.p2align 8, 0
+	local_name ep_asks_masks
+ep_asks_masks:
+	.quad	0
+	.quad	0, 0			/* 08: versions, start */
+	.quad	0, 0			/*     length, and on; 18: versions, start */
+	.quad	0, 0			/*     length, and on */
+	.quad	0, 0, 0, 0		/* 38 */
+	.org	ep_asks_masks + 0x78
+	.quad	0, 0, 0, 0		/* 78 */
+	.org	ep_asks_masks + 0xf8
+	.quad	0, 0, 0, 0		/* f8 */
+	.org	ep_asks_masks + 0x200
+	local_name ep_asks_next
+ep_asks_next:
+	.quad	0, 0, 0, 0		/* the next record is timed as well */
+	.long	SIGNATURE
+	local_name ep_asks_abort
+ep_asks_abort:
 	local_name ep_hooks_end_here
 ep_hooks_end_here:
+	.section .rodata.ep_hook_words
+	local_name ep_hook_words_end
+ep_hook_words_end:
+	.text
 
 /*
  * Into C with every register kept that a call may clobber: ep_hook_slow is compiled for general

@@ -16,6 +16,7 @@
 #define TLS_LIMIT    48 /* of a thread that counts */
 
 /* struct ep_thread */
+#define THREAD_FLAGS      4
 #define THREAD_STACK_LOW  104
 #define THREAD_STACK_HIGH 112
 
