@@ -56,6 +56,13 @@ uint64_t ep_absences_last(const struct ep_absences *absences, uint64_t from, uin
 	return at && absences->list[at - 1].begin > from ? absences->list[at - 1].begin : to;
 }
 
+const struct ep_absence *ep_absences_at(const struct ep_absences *absences, uint64_t tsc)
+{
+	size_t at = absences ? begun(absences, tsc) : 0;
+
+	return at && absences->list[at - 1].end > tsc ? &absences->list[at - 1] : NULL;
+}
+
 uint64_t ep_absences_skip(const struct ep_absences *absences, uint64_t from, uint64_t cycles)
 {
 	size_t at = absences ? begun(absences, from) : 0;

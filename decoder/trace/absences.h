@@ -27,6 +27,8 @@ void ep_absences_deinit(struct ep_absences *absences);
 uint64_t ep_absences_within(const struct ep_absences *absences, uint64_t from, uint64_t to);
 /* When the last one begins that begins in (from, to); else `to`. */
 uint64_t ep_absences_last(const struct ep_absences *absences, uint64_t from, uint64_t to);
+/* The one in which `tsc` is; NULL: none. */
+const struct ep_absence *ep_absences_at(const struct ep_absences *absences, uint64_t tsc);
 /* The time at which `cycles` have passed since `from` that it was on a CPU, or may have been. */
 uint64_t ep_absences_skip(const struct ep_absences *absences, uint64_t from, uint64_t cycles);
 

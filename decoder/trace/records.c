@@ -143,11 +143,11 @@ static void place_around(struct decoding *d, uint64_t high, bool goes_on)
 }
 
 /* By absences that nobody asked about, or since functions were switched off. */
-static bool is_placed_otherwise(const struct decoding *d, uint64_t high)
+static bool is_placed_otherwise(const struct decoding *d, uint64_t high, bool asked)
 {
 	const struct ep_trace_switches *switches = d->records->trace->switches;
 
-	return ep_absences_within(d->records->thread->absences, d->anchor, high) ||
+	return (!asked && ep_absences_within(d->records->thread->absences, d->anchor, high)) ||
 	       (switches && ep_switches_moved(switches, d->anchor, high));
 }
 
@@ -171,7 +171,7 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 		/* So it was away right before, for the last time. */
 		if (asked)
 			high = ep_absences_last(d->records->thread->absences, d->anchor, next);
-		if (!is_placed_otherwise(d, high))
+		if (!is_placed_otherwise(d, high, asked))
 			ep_untimed_add(d->untimed,
 				       (struct ep_untimed_run){d->pending, end, d->anchor, high,
 							       high < next ? EP_RUN_AWAY

@@ -7,6 +7,7 @@
 
 #include "coredump/util/array.h"
 #include "coredump/util/search.h"
+#include "decoder/trace/absences.h"
 #include "decoder/trace/trace_parts.h"
 
 /* ---- looks ---- */
@@ -66,6 +67,7 @@ void ep_untimed_begin(struct ep_untimed *untimed, const struct ep_trace *trace,
 
 	untimed->asked = ep_thread_is_asked(thread) && !block->over_count;
 	untimed->count = 0;
+	untimed->absences = thread->absences;
 	untimed->looks = trace->looks.list + from;
 	untimed->look_count = block->over_count ? 0 : end - from;
 	if (untimed->look_count > EP_BLOCK_RECORDS + 1)
@@ -130,14 +132,23 @@ static size_t looks_in(const struct ep_untimed *untimed, const struct ep_untimed
 static void set_pace(struct ep_pace *pace, const struct ep_untimed *untimed,
 		     const struct ep_untimed_run *run)
 {
+	uint64_t cycles, steps;
 	size_t first;
 
 	/* A block that is not sound has any times. */
 	if (run->to != EP_RUN_DUE || looks_in(untimed, run, &first) ||
 	    run->high - run->low > EP_LONG_GAP_CYCLES)
 		return;
-	pace->cycles = run->high - run->low;
-	pace->steps = run->end - run->first + 1;
+	cycles = run->high - run->low;
+	steps = run->end - run->first + 1;
+	/* One that is slower by far may have something in it: a phase of slow calls has more of
+	 * them. */
+	if (pace->steps && cycles / steps > 2 * (pace->cycles / pace->steps + 1)) {
+		pace->cycles = 2 * pace->cycles + pace->steps;
+		return;
+	}
+	pace->cycles = cycles;
+	pace->steps = steps;
 }
 
 /* Cycles for so many steps; UINT64_MAX: the pace is not known. */
@@ -150,10 +161,22 @@ static uint64_t at_pace(const struct ep_pace *pace, uint64_t steps)
 struct stretch {
 	unsigned first, end;
 	uint64_t low, high;
-	bool looked_low, looked_high; /* a look's, which is right to EP_LOOK_SLACK */
+	uint64_t least, most; /* what looks say of all of them */
 	/* They followed the first, or preceded the second, at the thread's pace. */
 	bool from_low, to_high;
 };
+
+/* What was made before a look was so until *before, and what came after since *after: where the
+ * thread was away then, that is when it went and when it came again. */
+static void bounds_of(const struct ep_untimed *untimed, size_t look, uint64_t *before,
+		      uint64_t *after)
+{
+	uint64_t tsc = untimed->looks[look].tsc;
+	const struct ep_absence *away = ep_absences_at(untimed->absences, tsc);
+
+	*before = away ? away->begin : tsc + EP_LOOK_SLACK;
+	*after = away ? away->end : tsc - EP_LOOK_SLACK;
+}
 
 static void place(const struct stretch *stretch, struct ep_record *records,
 		  const struct ep_pace *pace)
@@ -171,10 +194,24 @@ static void place(const struct stretch *stretch, struct ep_record *records,
 		else if (stretch->to_high && after < length - even)
 			even = length - after;
 		record->time = stretch->low + even;
-		if (stretch->looked_low && record->low + EP_LOOK_SLACK < stretch->low)
-			record->low = stretch->low - EP_LOOK_SLACK;
-		if (stretch->looked_high && record->high > stretch->high + EP_LOOK_SLACK)
-			record->high = stretch->high + EP_LOOK_SLACK;
+		if (stretch->least > record->low && stretch->least <= record->high)
+			record->low = stretch->least;
+		if (stretch->most < record->high && stretch->most >= record->low)
+			record->high = stretch->most;
+		record->time = record->time > record->low ? record->time : record->low;
+		record->time = record->time < record->high ? record->time : record->high;
+	}
+}
+
+/* Records before the thread went away are no later than they would be by the thread's pace. */
+static void go_on(const struct ep_untimed_run *run, struct ep_record *records,
+		  const struct ep_pace *pace)
+{
+	for (unsigned i = run->first; i < run->end && run->to != EP_RUN_DUE; i++) {
+		uint64_t after = at_pace(pace, i - run->first + 1);
+
+		if (after < records[i].time - run->low)
+			records[i].time = run->low + after;
 	}
 }
 
@@ -183,22 +220,26 @@ static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run
 {
 	size_t first, count = looks_in(untimed, run, &first);
 	struct stretch stretch = {.first = run->first, .low = run->low, .from_low = true};
+	uint64_t before, after;
 
-	if (!count && run->to == EP_RUN_DUE)
+	if (!count) {
+		go_on(run, records, pace);
 		return;
+	}
 	for (size_t i = first; i < first + count; i++) {
 		stretch.end = untimed->positions[i];
 		stretch.high = untimed->looks[i].tsc;
-		stretch.looked_high = true;
+		bounds_of(untimed, i, &before, &after);
+		stretch.most = before;
 		place(&stretch, records, pace);
 		stretch.first = stretch.end;
 		stretch.low = stretch.high;
-		stretch.looked_low = true;
+		stretch.least = after;
 		stretch.from_low = false;
 	}
 	stretch.end = run->end;
 	stretch.high = run->high;
-	stretch.looked_high = false;
+	stretch.most = UINT64_MAX;
 	stretch.from_low = run->to != EP_RUN_DUE;
 	stretch.to_high = run->to == EP_RUN_DUE;
 	place(&stretch, records, pace);
@@ -209,11 +250,14 @@ static void bound(const struct ep_untimed *untimed, const struct ep_untimed_run 
 		  struct ep_record *records)
 {
 	size_t first, count = looks_in(untimed, run, &first);
+	uint64_t before, after;
 
-	for (size_t i = first + count; i-- > first;)
+	for (size_t i = first + count; i-- > first;) {
+		bounds_of(untimed, i, &before, &after);
 		for (unsigned n = run->first; n < untimed->positions[i]; n++)
-			if (records[n].high > untimed->looks[i].tsc + EP_LOOK_SLACK)
-				records[n].high = untimed->looks[i].tsc + EP_LOOK_SLACK;
+			if (before < records[n].high && before >= records[n].time)
+				records[n].high = before;
+	}
 }
 
 void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, unsigned count,

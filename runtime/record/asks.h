@@ -7,21 +7,23 @@
  * neighbouring records. That one is followed by another timed one, by which a reader knows it from
  * one that was due; then the word is armed again.
  *
- * 	NULL			the next record is timed: the thread was away
- * 	ep_asks_next		the next record is timed, too
- * 	ep_asks + a byte	armed: the lowest byte of the timing mask
- * 	anything else		the program's own, which is left alone. Its lowest byte may be any:
- * so up to 31 records go untimed that the mask would time, or a pause would not let through. No
- * more: the boundary of a block has all bits of a byte.
  *
- * On for kernels from 4.18 on that are older than 6.19: later ones leave the word alone behind
- * system calls (Linux commit e1a607ccd2a4). Off also without glibc's area (before 2.35, or by its
- * tunable glibc.pthread.rseq=0), with EPITAPH_MIN_DURATION, while counting, and where code cannot
- * be changed.
+ * NULL: the thread was away, and the next record is timed. ep_asks_next: the next record is timed,
+ * too. In ep_asks_masks: armed, at the lowest byte of the timing mask. Anything else is a pointer
+ * of the program's own, which is left alone. Its lowest byte may be any: so up to 31 records go
+ * untimed that the mask would time, or a pause would not let through. No more: the boundary of a
+ * block has all bits of a byte.
  *
- * What it takes for granted: that thread-local memory behind fs reaches as far as glibc's area. A
+ * On for kernels older than 6.19: later ones leave the word alone behind system calls (Linux commit
+ * e1a607ccd2a4). Off also without glibc's area (before 2.35, or by its tunable
+ * glibc.pthread.rseq=0), with EPITAPH_MIN_DURATION, while counting, and where code cannot be
+ * changed.
+ *
+ * What it takes for granted: that thread-local memory behind fs reaches as far as glibc's area (a
  * thread by clone(2) with a block of its own that ends before, with no memory behind it, faults in
- * its first hook. And that nobody registers the area again with another signature.
+ * its first hook); that nobody registers the area again with another signature; and that a program
+ * that has pointers of its own there leaves it to the kernel to clear them. One that does it by
+ * itself seems to have been away then.
  */
 #ifndef EPITAPH_ASKS_H
 #define EPITAPH_ASKS_H

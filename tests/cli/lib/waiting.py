@@ -62,7 +62,9 @@ for name, ns in measured.items():
     if waits_are_certain:
         check(told + unknown >= ns * 0.95, f"{name} waited {ns}, {told} told, though waits are timed")
 if waits_are_certain:
-    check(nobodys == 0 and not any(row["inside_ns"] for row in rows.values()), "marks, though waits are timed")
+    # Of those that are asked for, one in 64 is at the place of one that is due; and then another wait may follow at once.
+    most = 0 if folder.endswith("-1") else waits["waited_ns"] * 0.02
+    check(nobodys <= most and max(row["inside_ns"] for row in rows.values()) <= most, "marks, though waits are timed")
 else:
     check(any("[waited somewhere inside]" in stack for stack, _ in folded), "no mark in collapsed")
     # What has one call only that can wait is given to it.
