@@ -49,11 +49,13 @@ uint64_t ep_absences_within(const struct ep_absences *absences, uint64_t from, u
 	return until(absences, to) - until(absences, from);
 }
 
-uint64_t ep_absences_last(const struct ep_absences *absences, uint64_t from, uint64_t to)
+uint64_t ep_absences_begin(const struct ep_absences *absences, uint64_t from, uint64_t to)
 {
-	size_t at = absences && to > from ? begun(absences, to - 1) : 0;
+	size_t at = absences ? begun(absences, from) : 0;
 
-	return at && absences->list[at - 1].begin > from ? absences->list[at - 1].begin : to;
+	return absences && at < absences->count && absences->list[at].begin < to
+		       ? absences->list[at].begin
+		       : to;
 }
 
 const struct ep_absence *ep_absences_at(const struct ep_absences *absences, uint64_t tsc)

@@ -25,8 +25,8 @@ void ep_absences_deinit(struct ep_absences *absences);
 
 /* In all, NULL is a thread of which nothing is known. Cycles of [from, to] that it was away. */
 uint64_t ep_absences_within(const struct ep_absences *absences, uint64_t from, uint64_t to);
-/* When the last one begins that begins in (from, to); else `to`. */
-uint64_t ep_absences_last(const struct ep_absences *absences, uint64_t from, uint64_t to);
+/* When the first one begins that begins in (from, to); else `to`. */
+uint64_t ep_absences_begin(const struct ep_absences *absences, uint64_t from, uint64_t to);
 /* The one in which `tsc` is; NULL: none. */
 const struct ep_absence *ep_absences_at(const struct ep_absences *absences, uint64_t tsc);
 /* The time at which `cycles` have passed since `from` that it was on a CPU, or may have been. */

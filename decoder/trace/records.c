@@ -168,9 +168,9 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 		return;
 	}
 	if (spread) {
-		/* So it was away right before, for the last time. */
+		/* The kernel would have asked for one behind an earlier absence, too. */
 		if (asked)
-			high = ep_absences_last(d->records->thread->absences, d->anchor, next);
+			high = ep_absences_begin(d->records->thread->absences, d->anchor, next);
 		if (!is_placed_otherwise(d, high, asked))
 			ep_untimed_add(d->untimed,
 				       (struct ep_untimed_run){d->pending, end, d->anchor, high,
