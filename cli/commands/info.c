@@ -312,6 +312,9 @@ static void print_arena(const struct ep_session *session)
 		printf("unseen     its death, by EPITAPH_ON_CRASH: its filter of system calls does "
 		       "not let a snapshot be written\n");
 	print_clock(trace);
+	if (trace->looks.count)
+		printf("looks      %zu at how far threads were (EPITAPH_LOOKS)\n",
+		       trace->looks.count);
 }
 
 static void print_losses(const struct ep_trace *trace)
@@ -630,6 +633,7 @@ static int info_print_json(const struct ep_session *session)
 	json_kept(&json, session);
 	ep_info_json_schedule(&json, session->trace);
 	json_switches(&json, trace);
+	ep_json_member_uint(&json, "looks", trace->looks.count);
 	ep_json_member_array(&json, "threads");
 	for (size_t i = 0; i < trace->thread_count; i++)
 		json_thread(&json, trace, &trace->threads[i]);

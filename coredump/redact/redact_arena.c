@@ -320,6 +320,7 @@ static void redact_section(struct arena *arena, const struct ep_section *at)
 		{EP_SECTION_KEPT, leave},
 		{EP_SECTION_COUNTS, leave},
 		{EP_SECTION_SWITCHES, leave},
+		{EP_SECTION_LOOKS, leave},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

@@ -357,7 +357,7 @@ static void linger(void)
 			continue;
 		}
 		doze(wanted, LINGERS);
-		if (ep_sched_besides && !ep_faults_run() && !ep_overwritten())
+		if (ep_sched_besides && ep_settings.sched && !ep_faults_run() && !ep_overwritten())
 			ep_sched_besides();
 	}
 }
@@ -487,7 +487,7 @@ static void start_now(void)
 	if (!ep_settings.sched_asked || in_child)
 		return;
 	wait_for_drain();
-	if (ep_sched->state == EP_SCHED_REFUSED && !ep_sched_besides && !ep_sched_looks)
+	if (ep_sched->state == EP_SCHED_REFUSED && !ep_sched_besides)
 		ep_sched_leave(); /* it is about to go: not before it has */
 }
 

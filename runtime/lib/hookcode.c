@@ -2,13 +2,16 @@
 /* hookcode.c: writes over a few bytes of each hook. */
 #include "runtime/lib/hookcode.h"
 
+#include <assert.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "runtime/lib/files.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/x86_64/offsets.h"
 
 #define PAGE      UINT64_C(4096)
 #define CODE_MOST 8192 /* bytes of all hooks */
@@ -38,8 +41,7 @@ struct word {
 };
 extern const struct word ep_hook_words[], ep_hook_words_end[];
 
-/* Descriptors among them, and what they all point to. */
-extern char ep_asks_masks[], ep_asks_next[], ep_asks_abort[];
+extern char ep_hook_descriptors[];
 
 uint64_t ep_hook_address(unsigned number)
 {
@@ -97,39 +99,56 @@ bool ep_hooks_end(void)
 	return true;
 }
 
-/* The address at which each descriptor would go on; their lengths are 0, and none of these. */
-static void fill_in(char *masks)
+/* linux/rseq.h, struct rseq_cs */
+struct descriptor {
+	uint32_t version, flags;
+	uint64_t start, length;
+	uint64_t abort; /* where it would go on, right behind … */
+};
+#define SIGNATURE UINT32_C(0x53053053) /* … this: what glibc registers (bits/rseq.h, RSEQ_SIG) */
+
+/*
+ * The lowest byte of the address of a descriptor is that of a timing mask, so they overlap: a word
+ * of one is versions or start of another. All words are 0, but for where they would go on, which is
+ * never a length.
+ */
+static void make_descriptors(char *room, uint64_t base)
 {
-	static const uint16_t at[] = {0x08, 0x18, 0x38, 0x78, 0xf8, 0x200};
-	uint64_t abort = (uint64_t)ep_asks_abort;
+	static const uint16_t at[] = {0x08, 0x18, 0x38, 0x78, 0xf8, HOOK_NEXT};
+	uint64_t abort = base + HOOK_NEXT + sizeof(struct descriptor) + sizeof(uint32_t);
+	uint32_t signature = SIGNATURE;
 
 	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++)
-		ep_bytes_copy(masks + at[i] + 0x18, &abort, sizeof(abort));
+		ep_bytes_copy(room + at[i] + offsetof(struct descriptor, abort), &abort,
+			      sizeof(abort));
+	ep_bytes_copy(room + HOOK_NEXT + sizeof(struct descriptor), &signature, sizeof(signature));
 }
+static_assert(HOOK_NEXT + sizeof(struct descriptor) + sizeof(uint32_t) + 255 <= HOOK_DESCRIPTORS,
+	      "offsets.h");
 
-bool ep_hooks_move(int64_t place)
+uint64_t ep_hooks_move(int64_t place)
 {
 	char code[CODE_MOST];
 	size_t size = (size_t)(ep_hooks_end_here - ep_hooks_begin);
+	uint64_t base = ((uint64_t)ep_hook_descriptors + 255) & ~UINT64_C(255);
+	int64_t shift = (int64_t)(base - (uint64_t)ep_hook_descriptors);
 
-	if (size > sizeof(code))
-		return false;
+	if (size > sizeof(code) || place != (int32_t)place)
+		return 0;
 	ep_bytes_copy(code, ep_hooks_begin, size);
 	for (const struct word *word = ep_hook_words; word < ep_hook_words_end; word++) {
 		int32_t now;
 
 		ep_bytes_copy(&now, code + word->at, sizeof(now));
-		if (place - word->field != (int32_t)(place - word->field))
-			return false;
-		now += (int32_t)(place - word->field);
+		now += (int32_t)(word->field == HOOK_NEAR ? shift : place - word->field);
 		ep_bytes_copy(code + word->at, &now, sizeof(now));
 	}
-	fill_in(code + (ep_asks_masks - ep_hooks_begin));
+	make_descriptors(code + (base - (uint64_t)ep_hooks_begin), base);
 	if (write_by_file(ep_hooks_begin, code, size))
-		return true;
+		return base;
 	if (!protect(PROT_READ | PROT_WRITE | PROT_EXEC))
-		return false;
+		return 0;
 	ep_bytes_copy(ep_hooks_begin, code, size);
 	protect(PROT_READ | PROT_EXEC);
-	return true;
+	return base;
 }

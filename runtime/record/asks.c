@@ -11,6 +11,7 @@
 #include "runtime/lib/text.h"
 #include "runtime/settings/settings.h"
 #include "runtime/x86_64/local.h"
+#include "runtime/x86_64/offsets.h"
 
 /* <sys/rseq.h> since glibc 2.35; 0 bytes: none was registered. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -22,9 +23,12 @@ extern const unsigned __rseq_size __attribute__((weak));
 
 uint64_t ep_asks_at;
 
-/* x86_64/hooks.S: descriptors, by their masks' lowest byte; and the one that times the next record.
- */
-extern const char ep_asks_masks[], ep_asks_next[];
+uint64_t ep_asks_masks;
+
+static uint64_t next(void)
+{
+	return ep_asks_masks + HOOK_NEXT;
+}
 
 static uint64_t *sequence(void)
 {
@@ -38,7 +42,7 @@ static uint64_t present(void)
 
 static bool is_armed(uint64_t word)
 {
-	return word - (uint64_t)ep_asks_masks < 0x100 || word == (uint64_t)ep_asks_next;
+	return word - ep_asks_masks < 0x100 || word == next();
 }
 
 /* What is armed is what the mask says, also where a handler comes between, which sets both. */
@@ -49,7 +53,7 @@ void ep_asks_set_timing(struct ep_tls *tls, uint32_t mask)
 	*timing = mask;
 	while (ep_asks_at) {
 		uint64_t word = present(), low = *timing & 0xff;
-		uint64_t wanted = (uint64_t)(low ? ep_asks_masks + low : ep_asks_next);
+		uint64_t wanted = low ? ep_asks_masks + low : next();
 
 		if (!is_armed(word) || word == wanted)
 			return;
@@ -65,7 +69,7 @@ bool ep_asks_now(void)
 void ep_asks_answer(void)
 {
 	if (ep_tls.thread && ep_tls.thread->flags & EP_THREAD_ASKED)
-		ep_cmpxchg_local(sequence(), 0, (uint64_t)ep_asks_next);
+		ep_cmpxchg_local(sequence(), 0, next());
 }
 
 bool ep_asks_foreign(void)
@@ -107,6 +111,8 @@ void ep_asks_start(void)
 	    ep_settings.counting || !kernel_clears())
 		return;
 	offset = __rseq_offset + RSEQ_CS;
-	if (ep_hooks_move((char *)__builtin_thread_pointer() + offset - (char *)&ep_tls))
+	ep_asks_masks =
+		ep_hooks_move((char *)__builtin_thread_pointer() + offset - (char *)&ep_tls);
+	if (ep_asks_masks)
 		ep_asks_at = (uint64_t)offset;
 }

@@ -7,12 +7,11 @@
  * neighbouring records. That one is followed by another timed one, by which a reader knows it from
  * one that was due; then the word is armed again.
  *
- *
- * NULL: the thread was away, and the next record is timed. ep_asks_next: the next record is timed,
- * too. In ep_asks_masks: armed, at the lowest byte of the timing mask. Anything else is a pointer
- * of the program's own, which is left alone. Its lowest byte may be any: so up to 31 records go
- * untimed that the mask would time, or a pause would not let through. No more: the boundary of a
- * block has all bits of a byte.
+ * NULL: the thread was away, and the next record is timed. ep_asks_masks + HOOK_NEXT: the next
+ * record is timed, too. ep_asks_masks + a byte: armed, at the lowest byte of the timing mask.
+ * Anything else is a pointer of the program's own, which is left alone. Its lowest byte may be any:
+ * so up to 31 records go untimed that the mask would time, or a pause would not let through. No
+ * more: the boundary of a block has all bits of a byte.
  *
  * On for kernels older than 6.19: later ones leave the word alone behind system calls (Linux commit
  * e1a607ccd2a4). Off also without glibc's area (before 2.35, or by its tunable
@@ -36,6 +35,9 @@
 /* Bytes from the thread pointer to its rseq_cs; 0: nobody asks. Never changes after the start but
  * from 0. */
 extern uint64_t ep_asks_at;
+
+/* The address of the hooks' descriptors (lib/hookcode.h). */
+extern uint64_t ep_asks_masks;
 
 /* Sends the hooks to rseq_cs, if all of that is so. Once, after libc's start and before threads. */
 void ep_asks_start(void);

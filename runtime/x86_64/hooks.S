@@ -53,8 +53,8 @@
 	.endm
 
 /*
- * What ep_hooks_move sends to the thread's rseq_cs: the four bytes that end `instruction`, which names a field of ep_tls
- * by FIELD(field, \base).
+ * What ep_hooks_move moves: the four bytes that end `instruction`. They name a field of ep_tls, by
+ * FIELD(field, \base), and are sent to the thread's rseq_cs; or descriptors, which are where they can be.
  */
 	.section .rodata.ep_hook_words, "a"
 	.p2align 2
@@ -91,22 +91,22 @@ ep_hook_words:
 	jz	.Ltimed\@
 	moved	TLS_GATE, movq FIELD(TLS_GATE, \base), \cursor
 	testq	\cursor, \cursor
-	jz	.Lnull\@
+	jnz	.Lword\@
+	movq	TLS(TLS_THREAD, \base), \cursor
+	testq	\cursor, \cursor
+	jz	.Ltimed\@
+	testl	$THREAD_ASKED, THREAD_FLAGS(\cursor)
+	jnz	.Ltimed\@
+	jmp	.Luntimed\@
+.Lword\@:
 	movq	\cursor, -8(%rsp)
-	leaq	ep_asks_next(%rip), \cursor
+	moved	HOOK_NEAR, leaq ep_hook_descriptors+HOOK_NEXT(%rip), \cursor
 	cmpq	\cursor, -8(%rsp)
 	je	.Ltimed\@
 .Luntimed\@:
 	movq	TLS(TLS_CURSOR, \base), \cursor
 	testl	\cursor\()d, TLS(TLS_TIMING, \base)
 	jnz	\untimed
-	jmp	.Ltimed\@
-.Lnull\@:
-	movq	TLS(TLS_THREAD, \base), \cursor
-	testq	\cursor, \cursor
-	jz	.Ltimed\@
-	testl	$THREAD_ASKED, THREAD_FLAGS(\cursor)
-	jz	.Luntimed\@
 .Ltimed\@:
 	.endm
 
@@ -117,7 +117,7 @@ ep_hook_words:
  */
 	.macro arm at, base
 	moved	TLS_GATE, movq FIELD(TLS_GATE, \base), %rax
-	leaq	ep_asks_next(%rip), \at
+	moved	HOOK_NEAR, leaq ep_hook_descriptors+HOOK_NEXT(%rip), \at
 	testq	%rax, %rax
 	jz	.Lasked\@
 	cmpq	\at, %rax
@@ -126,11 +126,11 @@ ep_hook_words:
 	movzbl	TLS(TLS_TIMING, \base), %edx
 	testb	%dl, %dl
 	jz	.Lnext\@
-	leaq	ep_asks_masks(%rip), \at
+	moved	HOOK_NEAR, leaq ep_hook_descriptors(%rip), \at
 	addq	\at, %rdx
 	jmp	.Lwanted\@
 .Lnext\@:
-	leaq	ep_asks_next(%rip), %rdx
+	moved	HOOK_NEAR, leaq ep_hook_descriptors+HOOK_NEXT(%rip), %rdx
 .Lwanted\@:
 	moved	TLS_GATE, cmpxchgq %rdx, FIELD(TLS_GATE, \base)
 	jne	.Larmed\@
@@ -636,33 +636,12 @@ ep_hook_return:
 	sled_hook epitaph___xray_return__, ep_hook_sled_return, 1, slow_at_sled
 
 /*
- * Descriptors of critical sections without an instruction, which rseq_cs points to (record/asks.h; layout: linux/rseq.h, struct
- * rseq_cs). The lowest byte of the address of one is that of a timing mask, so they overlap: a word is one's
- * versions and another's start or length. Each: version and flags, 0; start; length, 0; where it would go on, which ep_hooks_move
- * fills in, being an address. They lie among the hooks since the kernel ends a process that it cannot read a
- * descriptor of: who takes them away, takes these.
+ * Room for descriptors of critical sections without an instruction, which ep_hooks_move makes (record/asks.h). They lie among
+ * the hooks since the kernel ends a process that it cannot read a descriptor of: who takes them away, takes these.
  */
-#define SIGNATURE 0x53053053 /* what glibc registers: bits/rseq.h, RSEQ_SIG */
-
-	.p2align 8, 0
-	local_name ep_asks_masks
-ep_asks_masks:
-	.quad	0
-	.quad	0, 0			/* 08: versions, start */
-	.quad	0, 0			/*     length, and on; 18: versions, start */
-	.quad	0, 0			/*     length, and on */
-	.quad	0, 0, 0, 0		/* 38 */
-	.org	ep_asks_masks + 0x78
-	.quad	0, 0, 0, 0		/* 78 */
-	.org	ep_asks_masks + 0xf8
-	.quad	0, 0, 0, 0		/* f8 */
-	.org	ep_asks_masks + 0x200
-	local_name ep_asks_next
-ep_asks_next:
-	.quad	0, 0, 0, 0		/* the next record is timed as well */
-	.long	SIGNATURE
-	local_name ep_asks_abort
-ep_asks_abort:
+	local_name ep_hook_descriptors
+ep_hook_descriptors:
+	.fill	HOOK_DESCRIPTORS, 1, 0
 	local_name ep_hooks_end_here
 ep_hooks_end_here:
 	.section .rodata.ep_hook_words

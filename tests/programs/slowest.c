@@ -1,73 +1,100 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slowest.c: a call that computes for long, among tiny ones. `slowest ROUNDS MS HOW` prints how
- * long compute() took in all, in ns, and then aborts, or waits to be killed or asked for a snapshot
- * (HOW: abort, wait).
+ * slowest.c: keeps a snapshot of the slowest of many requests, which its ring has long forgotten
+ * when it crashes. Another thread waits all the time. What was kept is also saved, to the file
+ * named by the first argument; with a second one it says "ready" and waits for a line before it
+ * crashes.
  */
+#define _GNU_SOURCE
+#include <epitaph.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#define KEPT __attribute__((noinline))
+#define KEPT     __attribute__((noinline))
+#define REQUESTS 20000
+#define SLOW     70 /* decided by number, not by a clock */
 
-static volatile long sink;
-static long took;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static int waiting;
+static int *volatile nowhere;
 
-static inline __attribute__((always_inline, no_instrument_function)) long now(void)
+KEPT void quick_step(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000 + time.tv_nsec;
+	__asm__ volatile("");
 }
 
-KEPT static void tiny(long i)
+KEPT void slow_step(void)
 {
-	sink += i;
+	__asm__ volatile("");
 }
 
-KEPT static void step(long i)
+KEPT void later_step(void)
 {
-	for (int n = 0; n < 20; n++)
-		tiny(i);
+	__asm__ volatile("");
 }
 
-KEPT static void compute(long ms)
+KEPT void request(int number)
 {
-	long begun = now(), end = begun + ms * 1000000;
-
-	while (now() < end)
-		for (int i = 0; i < 100; i++)
-			sink++;
-	took += now() - begun;
+	for (int i = 0; i < 5; i++) {
+		if (number == SLOW)
+			slow_step();
+		else if (number > SLOW)
+			later_step();
+		else
+			quick_step();
+	}
 }
 
-/* Here and there among the records that have times. */
-KEPT static void serve(int number, long ms)
+KEPT void wait_for_ever(void)
 {
-	for (long i = 0; i < 500 + number * 37; i++)
-		step(i);
-	compute(ms);
-	step(number);
+	__atomic_store_n(&waiting, 1, __ATOMIC_RELEASE);
+	pthread_mutex_lock(&held);
 }
 
-int main(int argc, char **argv)
+static void *waiter(void *unused)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 10;
-	long ms = argc > 2 ? atol(argv[2]) : 5, begun = now();
+	(void)unused;
+	pthread_setname_np(pthread_self(), "waiter");
+	wait_for_ever();
+	return NULL;
+}
 
-	/* Until somebody looks. */
-	while (now() - begun < 100000000)
-		step(1);
-	for (int i = 0; i < rounds; i++)
-		serve(i, ms);
-	for (int i = 0; i < 500; i++)
-		step(i);
-	printf("%ld\n", took);
-	fflush(stdout);
-	if (argc > 3 && !strcmp(argv[3], "wait"))
-		pause();
-	abort();
+static void must(int right, const char *what)
+{
+	if (right)
+		return;
+	fprintf(stderr, "%s\n", what);
+	exit(1);
+}
+
+int main(int argc, char *argv[])
+{
+	struct epitaph_snapshot *slowest = NULL, *now;
+	pthread_t thread;
+
+	pthread_mutex_lock(&held);
+	must(!pthread_create(&thread, NULL, waiter, NULL), "a thread");
+	while (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE))
+		;
+	for (int i = 0; i < REQUESTS; i++) {
+		uint64_t begun = epitaph_time();
+
+		request(i);
+		if (i > SLOW)
+			continue;
+		/* Each is slower than the one before, up to SLOW. */
+		now = epitaph_snapshot_take_since(begun);
+		must(now != NULL, "no room to keep it");
+		epitaph_snapshot_free(slowest);
+		slowest = now;
+	}
+	if (argc > 1)
+		must(!epitaph_snapshot_save(slowest, argv[1]), "not saved");
+	if (argc > 2) {
+		puts("ready");
+		fflush(stdout);
+		getchar();
+	}
+	*nowhere = argc;
 }

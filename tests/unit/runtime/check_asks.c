@@ -14,13 +14,13 @@
 #include "runtime/arena/arena.h"
 #include "runtime/epitaph.h"
 #include "runtime/record/asks.h"
+#include "runtime/x86_64/offsets.h"
 
 void __cyg_profile_func_enter(void *function, void *site);
 
 #define CODE UINT64_C(0x123456789000)
 
-/* x86_64/hooks.S */
-extern const char ep_asks_masks[], ep_asks_next[];
+#define NEXT (ep_asks_masks + HOOK_NEXT)
 
 /* linux/rseq.h, struct rseq_cs */
 struct descriptor {
@@ -118,11 +118,11 @@ START_TEST(each_descriptor_is_a_critical_section_without_an_instruction)
 	for (unsigned every = 2; every <= 64; every *= 2) {
 		uint64_t byte = (every - 1) * 8 & 0xff;
 
-		ck_assert_uint_eq(((uint64_t)ep_asks_masks + byte) & 0xff, byte);
-		check_descriptor((uint64_t)ep_asks_masks + byte);
+		ck_assert_uint_eq((ep_asks_masks + byte) & 0xff, byte);
+		check_descriptor(ep_asks_masks + byte);
 	}
-	ck_assert_uint_eq((uint64_t)ep_asks_next & 0xff, 0);
-	check_descriptor((uint64_t)ep_asks_next);
+	ck_assert_uint_eq(NEXT & 0xff, 0);
+	check_descriptor(NEXT);
 }
 END_TEST
 
@@ -133,7 +133,7 @@ static void *only_what_is_due(void *unused)
 	holds(is_ready());
 	for (unsigned at = 2; at < 300; at++)
 		holds(!!stamp_of(at) == is_due(at));
-	holds(*word() == (uint64_t)ep_asks_masks + 0xf8);
+	holds(*word() == ep_asks_masks + 0xf8);
 	return unused;
 }
 
@@ -150,9 +150,9 @@ static void *two_after_a_signal(void *unused)
 	pthread_kill(pthread_self(), SIGUSR1);
 	holds(*word() == 0);
 	holds(stamp_of(91));
-	holds(*word() == (uint64_t)ep_asks_next);
+	holds(*word() == NEXT);
 	holds(stamp_of(92));
-	holds(*word() == (uint64_t)ep_asks_masks + 0xf8);
+	holds(*word() == ep_asks_masks + 0xf8);
 	holds(!stamp_of(93));
 	return unused;
 }
@@ -218,13 +218,13 @@ END_TEST
 static void *another_mask(void *unused)
 {
 	holds(is_ready());
-	holds(*word() == (uint64_t)ep_asks_masks + 0xf8);
+	holds(*word() == ep_asks_masks + 0xf8);
 	ep_asks_set_timing(&ep_tls, 0x18);
-	holds(*word() == (uint64_t)ep_asks_masks + 0x18);
+	holds(*word() == ep_asks_masks + 0x18);
 	ep_asks_set_timing(&ep_tls, 0);
-	holds(*word() == (uint64_t)ep_asks_next);
+	holds(*word() == NEXT);
 	ep_asks_set_timing(&ep_tls, 0x1f8);
-	holds(*word() == (uint64_t)ep_asks_masks + 0xf8);
+	holds(*word() == ep_asks_masks + 0xf8);
 	*word() = 0;
 	ep_asks_set_timing(&ep_tls, 8);
 	holds(*word() == 0);
