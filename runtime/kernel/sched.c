@@ -494,7 +494,7 @@ static void start_now(void)
 void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion)
 {
 	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !is_ours() ||
-	    (!ep_settings.sched && occasion != EP_SCHED_BLOCK))
+	    (!ep_settings.sched && (occasion != EP_SCHED_BLOCK || ep_arena->timestamp_every == 1)))
 		return;
 	/* A process whose only thread begins may be over in a moment: a thread more is 50 us. */
 	if (occasion == EP_SCHED_RING && !ep_settings.sched_asked &&

@@ -41,7 +41,7 @@ struct word {
 };
 extern const struct word ep_hook_words[], ep_hook_words_end[];
 
-extern char ep_hook_descriptors[];
+extern char ep_hook_masks[], ep_hook_next[], ep_hook_descriptors[];
 
 uint64_t ep_hook_address(unsigned number)
 {
@@ -112,16 +112,20 @@ struct descriptor {
  * of one is versions or start of another. All words are 0, but for where they would go on, which is
  * never a length.
  */
-static void make_descriptors(char *room, uint64_t base)
+static void make_descriptors(char *code, uint64_t base)
 {
 	static const uint16_t at[] = {0x08, 0x18, 0x38, 0x78, 0xf8, HOOK_NEXT};
-	uint64_t abort = base + HOOK_NEXT + sizeof(struct descriptor) + sizeof(uint32_t);
+	char *room = code + (base - (uint64_t)ep_hooks_begin);
+	uint64_t next = base + HOOK_NEXT;
+	uint64_t abort = next + sizeof(struct descriptor) + sizeof(uint32_t);
 	uint32_t signature = SIGNATURE;
 
 	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++)
 		ep_bytes_copy(room + at[i] + offsetof(struct descriptor, abort), &abort,
 			      sizeof(abort));
 	ep_bytes_copy(room + HOOK_NEXT + sizeof(struct descriptor), &signature, sizeof(signature));
+	ep_bytes_copy(code + (ep_hook_masks - ep_hooks_begin), &base, sizeof(base));
+	ep_bytes_copy(code + (ep_hook_next - ep_hooks_begin), &next, sizeof(next));
 }
 static_assert(HOOK_NEXT + sizeof(struct descriptor) + sizeof(uint32_t) + 255 <= HOOK_DESCRIPTORS,
 	      "offsets.h");
@@ -131,7 +135,6 @@ uint64_t ep_hooks_move(int64_t place)
 	char code[CODE_MOST];
 	size_t size = (size_t)(ep_hooks_end_here - ep_hooks_begin);
 	uint64_t base = ((uint64_t)ep_hook_descriptors + 255) & ~UINT64_C(255);
-	int64_t shift = (int64_t)(base - (uint64_t)ep_hook_descriptors);
 
 	if (size > sizeof(code) || place != (int32_t)place)
 		return 0;
@@ -140,10 +143,10 @@ uint64_t ep_hooks_move(int64_t place)
 		int32_t now;
 
 		ep_bytes_copy(&now, code + word->at, sizeof(now));
-		now += (int32_t)(word->field == HOOK_NEAR ? shift : place - word->field);
+		now += (int32_t)(place - word->field);
 		ep_bytes_copy(code + word->at, &now, sizeof(now));
 	}
-	make_descriptors(code + (base - (uint64_t)ep_hooks_begin), base);
+	make_descriptors(code, base);
 	if (write_by_file(ep_hooks_begin, code, size))
 		return base;
 	if (!protect(PROT_READ | PROT_WRITE | PROT_EXEC))

@@ -15,9 +15,10 @@
 
 #define PERIOD_LEAST UINT64_C(4000000)   /* ns */
 #define PERIOD_MOST  UINT64_C(100000000) /* while no thread moves … */
-#define STILL        8   /* … for more than so many looks: each in turn twice as long */
-#define SHARE        400 /* so many times as long passes until the next as one took */
-#define AT_ONCE      64  /* threads */
+#define STILL        8    /* … for more than so many looks: each in turn twice as long */
+#define SHARE        400  /* so many times as long passes until the next as one took */
+#define AT_ONCE      64   /* threads … */
+#define ENTRIES      1024 /* … of so many in the table, of which most may be dead */
 #define SEEN         256
 #define TRIES        4
 
@@ -130,7 +131,7 @@ static void take(void)
 	uint64_t begin = ep_tsc(), took, least;
 	bool moved = false;
 
-	for (uint32_t i = 0; i < used && looked < AT_ONCE; i++) {
+	for (uint32_t i = 0; i < used && i < ENTRIES && looked < AT_ONCE; i++) {
 		const struct ep_thread *thread = &threads[looks.thread++ % used];
 
 		if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != EP_THREAD_LIVE)

@@ -53,8 +53,8 @@
 	.endm
 
 /*
- * What ep_hooks_move moves: the four bytes that end `instruction`. They name a field of ep_tls, by
- * FIELD(field, \base), and are sent to the thread's rseq_cs; or descriptors, which are where they can be.
+ * What ep_hooks_move sends to the thread's rseq_cs: the four bytes that end `instruction`, which names a field of ep_tls by
+ * FIELD(field, \base).
  */
 	.section .rodata.ep_hook_words, "a"
 	.p2align 2
@@ -99,9 +99,7 @@ ep_hook_words:
 	jnz	.Ltimed\@
 	jmp	.Luntimed\@
 .Lword\@:
-	movq	\cursor, -8(%rsp)
-	moved	HOOK_NEAR, leaq ep_hook_descriptors+HOOK_NEXT(%rip), \cursor
-	cmpq	\cursor, -8(%rsp)
+	cmpq	ep_hook_next(%rip), \cursor
 	je	.Ltimed\@
 .Luntimed\@:
 	movq	TLS(TLS_CURSOR, \base), \cursor
@@ -113,24 +111,20 @@ ep_hook_words:
 /*
  * A timed record was made. One that was asked for is followed by another, which arms. The exchange fails when the thread was
  * away since. A handler that paused, or entered a block, may have left the word as it found it, but another mask: so that
- * is looked at again. Clobbers rax, rdx, \at.
+ * is looked at again. Clobbers rax, rdx.
  */
-	.macro arm at, base
+	.macro arm base
 	moved	TLS_GATE, movq FIELD(TLS_GATE, \base), %rax
-	moved	HOOK_NEAR, leaq ep_hook_descriptors+HOOK_NEXT(%rip), \at
 	testq	%rax, %rax
 	jz	.Lasked\@
-	cmpq	\at, %rax
+	cmpq	ep_hook_next(%rip), %rax
 	jne	.Larmed\@
 .Lagain\@:
 	movzbl	TLS(TLS_TIMING, \base), %edx
+	addq	ep_hook_masks(%rip), %rdx
 	testb	%dl, %dl
-	jz	.Lnext\@
-	moved	HOOK_NEAR, leaq ep_hook_descriptors(%rip), \at
-	addq	\at, %rdx
-	jmp	.Lwanted\@
-.Lnext\@:
-	moved	HOOK_NEAR, leaq ep_hook_descriptors+HOOK_NEXT(%rip), %rdx
+	jnz	.Lwanted\@
+	movq	ep_hook_next(%rip), %rdx
 .Lwanted\@:
 	moved	TLS_GATE, cmpxchgq %rdx, FIELD(TLS_GATE, \base)
 	jne	.Larmed\@
@@ -142,7 +136,8 @@ ep_hook_words:
 	movq	TLS(TLS_THREAD, \base), %rax
 	testl	$THREAD_ASKED, THREAD_FLAGS(%rax)
 	jz	.Larmed\@
-	moved	TLS_GATE, movq \at, FIELD(TLS_GATE, \base)
+	movq	ep_hook_next(%rip), %rax
+	moved	TLS_GATE, movq %rax, FIELD(TLS_GATE, \base)
 .Larmed\@:
 	.endm
 
@@ -181,7 +176,7 @@ ep_hook_words:
 	movq	%rax, -8(\cursor)
 	movq	\tsc, %rax
 	movq	%rax, TLS(TLS_LAST, \base)
-	arm	\cursor, \base
+	arm	\base
 	.endm
 
 /*
@@ -636,9 +631,17 @@ ep_hook_return:
 	sled_hook epitaph___xray_return__, ep_hook_sled_return, 1, slow_at_sled
 
 /*
- * Room for descriptors of critical sections without an instruction, which ep_hooks_move makes (record/asks.h). They lie among
- * the hooks since the kernel ends a process that it cannot read a descriptor of: who takes them away, takes these.
+ * Descriptors of critical sections without an instruction, which ep_hooks_move makes (record/asks.h), and the addresses of those
+ * by masks and of the one that times the next record, 0 until then. They lie among the hooks since the kernel ends a process that it
+ * cannot read a descriptor of: who takes them away, takes these.
  */
+	.p2align 3
+	local_name ep_hook_masks
+ep_hook_masks:
+	.quad	0
+	local_name ep_hook_next
+ep_hook_next:
+	.quad	0
 	local_name ep_hook_descriptors
 ep_hook_descriptors:
 	.fill	HOOK_DESCRIPTORS, 1, 0

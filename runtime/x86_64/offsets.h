@@ -20,11 +20,9 @@
 #define THREAD_STACK_LOW  104
 #define THREAD_STACK_HIGH 112
 
-/* The hooks' descriptors (lib/hookcode.c): room, of which 256-byte aligned part is used; where the
- * one that times the next record lies in it; and what no field of ep_tls has, in the table of what
- * is moved. */
+/* The hooks' descriptors (lib/hookcode.c): room, of which what is 256-byte aligned is used; and
+ * where the one that times the next record lies in that. */
 #define HOOK_DESCRIPTORS 804
 #define HOOK_NEXT        0x200
-#define HOOK_NEAR        0x100
 
 #endif

@@ -63,7 +63,7 @@ KEPT void inside(void)
 }
 int main(void)
 {
-	times = getenv("BLOCK") ? 256 : 20; /* of 508 records */
+	times = getenv("BLOCK") ? 256 : getenv("UNASKED") ? 64 : 20; /* of 508 records */
 #ifndef LIBRARY
 	/* Each step is a signal, after which the kernel asks for a time; a thread that is not registered it leaves alone. */
 	if (getenv("UNASKED")) {
@@ -118,8 +118,8 @@ sleds=(__xray_entry__ __xray_return__)
 cyg=(__cyg_profile_func_enter __cyg_profile_func_exit)
 every() { # HOOK...: each way through them
 	steps EPITAPH_TIMESTAMP_EVERY=8 BLOCK=1
-	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 BLOCK=1
-	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 BLOCK=1 INSIDE=1
+	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64
+	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 INSIDE=1
 	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=1
 	steps PAUSE=1
 	steps OFF=1
