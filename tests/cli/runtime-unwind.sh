@@ -118,7 +118,7 @@ sleds=(__xray_entry__ __xray_return__)
 cyg=(__cyg_profile_func_enter __cyg_profile_func_exit)
 every() { # HOOK...: each way through them
 	steps EPITAPH_TIMESTAMP_EVERY=8 BLOCK=1
-	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64
+	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 BLOCK=1
 	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=64 INSIDE=1
 	steps UNASKED=1 EPITAPH_TIMESTAMP_EVERY=1
 	steps PAUSE=1
