@@ -19,6 +19,7 @@ static_assert(offsetof(struct ep_tls, last_tsc) == TLS_LAST, "offsets.h");
 static_assert(offsetof(struct ep_tls, gate) == TLS_GATE, "offsets.h");
 static_assert(offsetof(struct ep_tls, thread) == TLS_THREAD, "offsets.h");
 static_assert(offsetof(struct ep_thread, flags) == THREAD_FLAGS, "offsets.h");
+static_assert(EP_THREAD_ASKED == THREAD_ASKED, "offsets.h");
 static_assert(offsetof(struct ep_thread, stack_low) == THREAD_STACK_LOW, "offsets.h");
 static_assert(offsetof(struct ep_thread, stack_high) == THREAD_STACK_HIGH, "offsets.h");
 static_assert(offsetof(struct ep_tls, counters) == TLS_COUNTERS, "offsets.h");

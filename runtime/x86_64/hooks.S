@@ -23,7 +23,6 @@
 #include "runtime/x86_64/offsets.h"
 
 #define GAP_CYCLES 0x40000    /* EP_GAP_CYCLES */
-#define THREAD_ASKED 0x8000   /* EP_THREAD_ASKED */
 #define COUNTING   0x80000000 /* EP_GATE_COUNTING: no pause */
 #define PAUSES     0x7fff0b   /* EP_GATE_: all that pause and leave the code alone */
 #define FLIP       0x800000   /* EP_GATE_FLIP: C switches the hook off in the code */

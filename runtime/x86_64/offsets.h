@@ -17,6 +17,7 @@
 
 /* struct ep_thread */
 #define THREAD_FLAGS      4
+#define THREAD_ASKED      0x8000 /* EP_THREAD_ASKED */
 #define THREAD_STACK_LOW  104
 #define THREAD_STACK_HIGH 112
 

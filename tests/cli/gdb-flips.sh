@@ -4,9 +4,10 @@
 # run at full speed: its results are right, no breakpoint is overwritten, and what gdb puts back is the one or the other whole
 # instruction. Where that is the wrong one, control hooks says so, and control on sets it right.
 # sanitized only
-set -euo pipefail
+set -Eeuo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"
 source "$TOP/tests/cli/lib/switching.bash"
+trap 'echo "line $LINENO ends with $?: $BASH_COMMAND"' ERR
 epitaph=$EPITAPH
 unset EPITAPH # to a traced program it is on or off
 process=
@@ -44,7 +45,8 @@ begin
 python3 "$TOP/tests/cli/lib/sites.py" "$process" breakable leaf twice deep tail >all
 hooks=$(sed -n 's/^on //p' all)
 [ "$hooks" -ge 8 ] || say "only $hooks hooks"
-while :; do
+# To its end: a command that outlives it would switch what is looked at later.
+while [ ! -e enough ]; do
 	"$epitaph" control -q "$process" off
 	"$epitaph" control -q "$process" on
 	"$epitaph" control -q "$process" untrace leaf deep
@@ -60,8 +62,9 @@ WATCHPOINTS=$(grep -c 'New value = 1' watched.out || true)
 [ "$WATCHPOINTS" != 0 ] || echo 'no watchpoints: this machine never stops at one'
 gdb "${gdb_quick[@]}" -x "$TOP/tests/cli/lib/breakpoints.py" -p "$process" >gdb.out 2>&1 || say "gdb: $(tail -5 gdb.out)"
 grep -Eq '^done [0-9]{2}' gdb.out || say "gdb did not come to its end: $(tail -5 gdb.out)"
-kill $loop 2>/dev/null || true
+touch enough
 wait $loop 2>/dev/null || true
+loop=
 control 0 trace '*'
 control 0 on
 sites "after all" "$hooks" 0
