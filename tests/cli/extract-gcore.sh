@@ -12,7 +12,7 @@ before=
 process=
 trap '[ -z "$before" ] || echo "$before" >$sorted; kill -9 $process 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
-export EPITAPH_SCHED=off # how long it waited is another time in each
+export EPITAPH_SCHED=off EPITAPH_LOOKS=off # how long it waited, and how often it was looked at, is another time in each
 traced waiters
 
 told() { # CORE: its calls, and its stacks

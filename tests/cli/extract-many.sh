@@ -18,7 +18,7 @@ trap 'exit 130' INT TERM
 "$BIN/epitaph-cc" -O1 -g "$TOP/tests/programs/mapped.c" -o mapped
 echo no ELF file >text
 export EPITAPH_RING=64K EPITAPH_MEMORY=2M
-export EPITAPH_SCHED=off # extract takes what the kernel still has of it, gdb cannot
+export EPITAPH_SCHED=off EPITAPH_LOOKS=off # extract takes what the kernel still has of it, gdb cannot
 
 many() { # CORE COMMAND...: it dies with 70,000 mappings
 	local core=$1

@@ -4,7 +4,7 @@
 # the core's byte for byte, and gdb and eu-stack unwind the snapshot as they do the core.
 set -euo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"
-export EPITAPH_SCHED=off # its thread is one more to gdb
+export EPITAPH_SCHED=off EPITAPH_LOOKS=off # a thread of those is one more to gdb
 
 check_info() { # NAME PID: the core NAME/core, without an executable
 	in_gdb -ex 'epitaph info' -ex 'epitaph threads' -c "$1/core" >"$1/info" || say "$1: $(cat gdb.err)"

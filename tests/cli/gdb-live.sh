@@ -4,7 +4,7 @@
 # they do the process, and the process goes on as if nothing had been.
 set -euo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"
-export EPITAPH_SCHED=off # its thread is one more to gdb
+export EPITAPH_SCHED=off EPITAPH_LOOKS=off # a thread of those is one more to gdb
 trap 'kill -9 $process 2>/dev/null || true' EXIT
 process=
 

@@ -115,7 +115,7 @@ fits '^because +watchdog deaf was not fed within its deadline of 20\.000 ms'
 gives 0 ./watched quiet
 
 # ---- fork, setuid and unshare while a watcher runs ----
-gives 0 env EPITAPH_SCHED=off ./watched kin # whose events have a thread of their own
+gives 0 env EPITAPH_SCHED=off EPITAPH_LOOKS=off ./watched kin # those have a thread of their own
 printf '%s\n' 'watched by 1 threads, missed' 'a child has 10' 'setuid 0, missed after it' 'unshare as without' |
 	diff - out >difference || say "kin: $(cat difference)"
 
