@@ -270,7 +270,7 @@ static void print_asked(const struct ep_trace *trace)
 		count++;
 		asked += ep_thread_is_asked(&trace->threads[i]);
 	}
-	if (trace->arena.timestamp_every == 1 || !count)
+	if (trace->arena.timestamp_every == 1 || trace->arena.min_duration || !count)
 		return;
 	if (asked && asked < count)
 		printf(", and after each wait of %zu of %zu threads", asked, count);

@@ -52,8 +52,8 @@
 	.endm
 
 /*
- * What ep_hooks_move sends to the thread's rseq_cs: the four bytes that end `instruction`, which names a field of ep_tls by
- * FIELD(field, \base).
+ * What ep_hooks_move sends to the thread's rseq_cs: the four bytes that end `instruction`, which
+ * names a field of ep_tls by FIELD(field, \base).
  */
 	.section .rodata.ep_hook_words, "a"
 	.p2align 2
@@ -81,9 +81,10 @@ ep_hook_words:
 	.endm
 
 /*
- * The byte is zero. Is the record due, or asked for? Else to \untimed, with the cursor in \cursor again: where a handler has
- * recorded since, that one is looked at. Where nobody asks, the gate stands for the word: not NULL, once a thread
- * records. A word that is NULL in a thread that the kernel does not know is no question.
+ * The byte is zero. Is the record due, or asked for? Else to \untimed, with the cursor in \cursor
+ * again: where a handler has recorded since, that one is looked at. Where nobody asks, the gate
+ * stands for the word: not NULL, once a thread records. A word that is NULL in a thread that the
+ * kernel does not know is no question.
  */
 	.macro due_or_asked cursor, base, untimed
 	testl	\cursor\()d, TLS(TLS_TIMING, \base)
@@ -108,9 +109,9 @@ ep_hook_words:
 	.endm
 
 /*
- * A timed record was made. One that was asked for is followed by another, which arms. The exchange fails when the thread was
- * away since. A handler that paused, or entered a block, may have left the word as it found it, but another mask: so that
- * is looked at again. Clobbers rax, rdx.
+ * A timed record was made. One that was asked for is followed by another, which arms. The exchange
+ * fails when the thread was away since. A handler that paused, or entered a block, may have left
+ * the word as it found it, but another mask: so that is looked at again. Clobbers rax, rdx.
  */
 	.macro arm base
 	moved	TLS_GATE, movq FIELD(TLS_GATE, \base), %rax
@@ -236,9 +237,10 @@ ep_hook_words:
 	.endm
 
 /*
- * The landing pad of an indirect branch, where there may be one: in the shared runtime, which is reached
- * through a PLT. The static one's hooks of method pg are called directly, and the stubs of libraries
- * jump to them with notrack (kit/hooks.S); what that saves pays for the register that a return keeps.
+ * The landing pad of an indirect branch, where there may be one: in the shared runtime, which is
+ * reached through a PLT. The static one's hooks of method pg are called directly, and the stubs of
+ * libraries jump to them with notrack (kit/hooks.S); what that saves pays for the register that a
+ * return keeps.
  */
 	.macro	landing
 #ifdef EP_SHARED
@@ -318,8 +320,8 @@ ep_hook_entry:
 /* ---- __return__: after the epilogue, before ret or a tail call's jmp ---- */
 
 /*
- * No register is free here. Without one, from stack to ring by push and pop, a call and return took 1.07
- * times as long.
+ * No register is free here. Without one, from stack to ring by push and pop, a call and return took
+ * 1.07 times as long.
  */
 #ifdef EP_SHARED
 #define RETURN_UP 16
@@ -630,9 +632,10 @@ ep_hook_return:
 	sled_hook epitaph___xray_return__, ep_hook_sled_return, 1, slow_at_sled
 
 /*
- * Descriptors of critical sections without an instruction, which ep_hooks_move makes (record/asks.h), and the addresses of those
- * by masks and of the one that times the next record, 0 until then. They lie among the hooks since the kernel ends a process that it
- * cannot read a descriptor of: who takes them away, takes these.
+ * Descriptors of critical sections without an instruction, which ep_hooks_move makes
+ * (record/asks.h), and the addresses of those by masks and of the one that times the next record, 0
+ * until then. They lie among the hooks since the kernel ends a process that it cannot read a
+ * descriptor of: who takes them away, takes these.
  */
 	.p2align 3
 	local_name ep_hook_masks
