@@ -236,6 +236,12 @@ static void doze(uint32_t wanted, uint64_t ns)
 	}
 }
 
+/* The kernel clears that before the task is gone. */
+bool ep_sched_is_task(void)
+{
+	return drain.tid && __atomic_load_n(&drain.alive, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* Until the process has waited, or is so old that it may as well be looked at. False: the drain is
  * to end. */
 static bool wait_for_reason(void)

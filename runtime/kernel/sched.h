@@ -63,6 +63,9 @@ extern const struct ep_sched_looks {
 /* Wakes the drain, which looks at what has changed. False: there is none. Signal safe. */
 bool ep_sched_wake(void);
 
+/* It is one of the process's tasks; what descriptors others have is nothing to it. Signal safe. */
+bool ep_sched_is_task(void);
+
 /* It sleeps until it is woken, as handlers of faults run (ep_faults_run). */
 bool ep_sched_rests(void);
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <unistd.h>
 #include <sys/mman.h>
 
 #include "runtime/lib/files.h"

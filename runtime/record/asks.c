@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* asks.c: glibc's rseq area, and what stands in its rseq_cs. The hooks' side is timed_record in
- * x86_64/hooks.S. */
+/* asks.c: glibc's rseq area, and what stands in its rseq_cs. The hooks' side: due_or_asked and arm
+ * in x86_64/hooks.S. */
 #include "runtime/record/asks.h"
 
 #include <stddef.h>

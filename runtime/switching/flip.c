@@ -14,6 +14,7 @@
 
 #include "runtime/arena/root.h"
 #include "runtime/format_switches.h"
+#include "runtime/kernel/sched.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/helper.h"
 #include "runtime/lib/jail.h"
@@ -65,14 +66,16 @@ static void close_memory(const struct ep_flip *flip)
 		ep_fd_close(flip->fd);
 }
 
-/* Links of the folder of threads: its own two, and one a thread (kernel: proc_task_getattr). */
+/* Of the program. Links of the folder of threads: its own two, and one a thread (kernel:
+ * proc_task_getattr). */
 static bool is_only_thread(void)
 {
+	unsigned others = ep_sched_is_task();
 	struct stat tasks;
 
 	return !ep_syscall_failed(ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task",
 					      (long)&tasks, 0)) &&
-	       tasks.st_nlink == 3;
+	       tasks.st_nlink == 3 + others;
 }
 
 static uint32_t running; /* one at a time */

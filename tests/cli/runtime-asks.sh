@@ -8,7 +8,7 @@ source "$TOP/tests/cli/lib/core.bash"
 
 # How much of each function's time replay tells, and whether info says that waits are timed.
 cat >check.py <<'PYTHON'
-import collections, json, statistics, sys
+import collections, json, sys
 
 truth = {name: int(ns) for name, ns in (line.split() for line in open("truth"))}
 rounds, asked, exact = 20, sys.argv[1] == "asked", sys.argv[2] == "events"
