@@ -20,6 +20,7 @@
 #include "runtime/lib/jail.h"
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
 #include "runtime/lib/vdso.h"
 #include "runtime/x86_64/emulator.h"
 
@@ -113,7 +114,7 @@ static void count_aside(void)
 
 static void work_aside(void)
 {
-	struct ep_flip flip = {-1};
+	struct ep_flip flip = {.fd = -1};
 
 	if (ep_jail_inherited() || leave_descriptors())
 		open_memory(&flip);
@@ -146,7 +147,7 @@ static bool run_aside(ep_flip_fn run, void *argument)
 
 static bool run_somewhere(ep_flip_fn run, void *argument)
 {
-	struct ep_flip flip = {-1};
+	struct ep_flip flip = {.fd = -1};
 
 	if (how == EP_FLIP_MPROTECT) {
 		run(&flip, argument);
@@ -187,6 +188,24 @@ void ep_flip_reset(void)
 }
 
 /* ---- bytes ---- */
+
+/* Of the first thread, which a debugger has before it stops the others (kernel: task_state). */
+bool ep_flip_has_tracer(struct ep_flip *flip)
+{
+	static const char name[] = "TracerPid:\t";
+	char status[1024];
+	long got;
+
+	if (flip->has_tracer)
+		return flip->has_tracer == 2;
+	flip->has_tracer = 1;
+	got = ep_fd_load("/proc/self/status", status, sizeof(status));
+	for (long at = 0; at + (long)sizeof(name) <= got; at++)
+		if (ep_bytes_equal(status + at, name, sizeof(name) - 1) &&
+		    status[at + (long)sizeof(name) - 1] != '0')
+			flip->has_tracer = 2;
+	return flip->has_tracer == 2;
+}
 
 bool ep_flip_write_all(struct ep_flip *flip, uint64_t place, const void *bytes, size_t size)
 {

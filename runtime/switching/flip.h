@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 struct ep_flip {
-	long fd; /* of /proc/self/mem; negative: by mprotect */
+	long fd;	   /* of /proc/self/mem; negative: by mprotect */
+	uint8_t has_tracer; /* of ep_flip_has_tracer: 0 not known yet, 1 no, 2 yes */
 };
 
 /* Whether code may be changed at all: false in a jail, under valgrind, and once the kernel has
@@ -48,6 +49,9 @@ void ep_flip_reset(void);
  * the process for that.
  */
 bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to);
+
+/* Whether a debugger is attached to the process; looked at once a run. */
+bool ep_flip_has_tracer(struct ep_flip *flip);
 
 /* Likewise `size` bytes of one page, of which only such bytes differ from what has just been seen
  * there. By the file alone; false: nothing was written. */

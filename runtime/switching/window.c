@@ -55,25 +55,6 @@ size_t ep_window_spare(bool (*spares)(const struct ep_place *place))
 	return kept;
 }
 
-/* The bytes from the first that is changed to the last one; how many sites there are of. */
-static size_t change(bool off, size_t *first, size_t *last)
-{
-	size_t changed = 0;
-
-	for (size_t i = 0; i < window.count; i++) {
-		const struct ep_place *place = &window.places[i];
-		size_t at = place->place - window.start;
-
-		if (place->is_off == off)
-			continue;
-		window.code[at] = ep_site_byte(place->kind, off);
-		*first = changed ? *first : at;
-		*last = at;
-		changed++;
-	}
-	return changed;
-}
-
 static bool is_all(bool off)
 {
 	for (size_t i = 0; i < window.count; i++)
@@ -82,16 +63,49 @@ static bool is_all(bool off)
 	return true;
 }
 
+#define BREAKPOINT 0xcc /* int3: gdb's, a uprobe's, or what a linker fills gaps with */
+
+static bool has_breakpoint(size_t from, size_t to)
+{
+	while (from < to && window.seen[from] != BREAKPOINT)
+		from++;
+	return from < to;
+}
+
+/*
+ * From the first site that is changed to the last one by one write, but for breakpoints between
+ * them: whoever put one there may take it away before we write, and it would be there again.
+ */
 bool ep_window_switch(struct ep_flip *flip, bool off, size_t *changed)
 {
-	size_t first = 0, last = 0;
+	size_t first = 0, behind = 0;
+	bool done = true;
 
 	*changed = 0;
 	if (is_all(off))
 		return true;
-	if (!ep_memory_read(window.start, window.code, window.got) ||
+	/* A debugger stops us as we come back from reading, and writes then. */
+	if (ep_flip_has_tracer(flip) ||
+	    !ep_memory_read(window.start, window.code, window.got) ||
 	    !ep_bytes_equal(window.code, window.seen, window.got))
 		return false;
-	*changed = change(off, &first, &last);
-	return ep_flip_write_all(flip, window.start + first, window.code + first, last - first + 1);
+	for (size_t i = 0; i < window.count && done; i++) {
+		const struct ep_place *place = &window.places[i];
+		size_t at = place->place - window.start;
+
+		if (place->is_off == off)
+			continue;
+		if (*changed && has_breakpoint(behind, at)) {
+			done = ep_flip_write_all(flip, window.start + first, window.code + first,
+						 behind - first);
+			first = at;
+		} else if (!*changed) {
+			first = at;
+		}
+		window.code[at] = ep_site_byte(place->kind, off);
+		behind = at + 1;
+		++*changed;
+	}
+	return done && ep_flip_write_all(flip, window.start + first, window.code + first,
+					 behind - first);
 }

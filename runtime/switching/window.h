@@ -2,8 +2,8 @@
 /*
  * window.h: a page of code whose hooks go off, or come back, all at once: one by one each takes two
  * system calls. The page is read again just before it is written back: where somebody has changed
- * it meanwhile, a debugger or a uprobe, nothing is written, and its sites are to be switched one by
- * one (flip.h). One user at a time; signal safe.
+ * it meanwhile, a debugger or a uprobe, or a debugger is attached, nothing is written, and its sites
+ * are to be switched one by one (flip.h). One user at a time; signal safe.
  */
 #ifndef EPITAPH_WINDOW_H
 #define EPITAPH_WINDOW_H
@@ -29,8 +29,8 @@ const struct ep_place *ep_window_open_at(uint64_t start, uint64_t end, uint64_t 
 /* Those of them that `spares` are none of the list from now on; how many are left. */
 size_t ep_window_spare(bool (*spares)(const struct ep_place *place));
 
-/* All of those go off, or come back; *changed: of how many the code did. False: nothing was
- * written. */
+/* All of those go off, or come back; *changed: of how many the code did. False: it is to be done
+ * site by site; where the code goes away meanwhile, some may have been written. */
 bool ep_window_switch(struct ep_flip *flip, bool off, size_t *changed);
 
 #endif
