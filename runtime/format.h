@@ -512,8 +512,9 @@ static_assert(sizeof(struct ep_modules) == 32, "format");
 /* the previous block was left early: more than 2^45 cycles without an event */
 #define EP_BLOCK_LONG_GAP            4u
 #define EP_BLOCK_SHORT_CALLS_DROPPED 8u /* EPITAPH_MIN_DURATION is in force */
-#define EP_BLOCK_ASKED \
-	16u /* the thread was away since the last record of the block before (1.10) */
+#define EP_BLOCK_ASKED                                                                            \
+	16u /* since the last record of the block before the thread was away, or memory was taken \
+	       for this one (1.10) */
 
 struct ep_block {
 	uint64_t tsc; /* full TSC when it was entered: the time from which its first record's stamp

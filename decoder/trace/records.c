@@ -42,22 +42,38 @@ struct decoding {
 
 /* ---- placing untimed records ---- */
 
-/* A thread records only while it is on a CPU: even steps of that time. */
+/* What of so many cycles, from the last anchor to the record in hand, belongs to a unit of what is
+ * usual. */
+static double scale(const struct decoding *d, uint64_t cycles)
+{
+	const uint32_t *costs = d->records->costs;
+	uint32_t all = costs[d->records->count] - (d->pending ? costs[d->pending - 1] : 0);
+
+	return (double)cycles / all;
+}
+
+/* Cycles from the last anchor to the record, which has a number above d->pending. */
+static uint64_t share(const struct decoding *d, double scale, unsigned record)
+{
+	const uint32_t *costs = d->records->costs;
+
+	return (uint64_t)(scale * (costs[record] - (d->pending ? costs[d->pending - 1] : 0)));
+}
+
+/* A thread records only while it is on a CPU: steps of that time. */
 static void refine(struct decoding *d, uint64_t high)
 {
 	const struct ep_absences *absences = d->records->thread->absences;
 	struct ep_record *decoded = d->records->decoded;
-	uint64_t parts = d->records->count - d->pending + 1;
 	uint64_t off = ep_absences_within(absences, d->anchor, high), on;
+	double by;
 
 	if (!off || off > high - d->anchor)
 		return;
 	on = high - d->anchor - off;
+	by = scale(d, on);
 	for (unsigned i = d->pending; i < d->records->count; i++) {
-		uint64_t part = i - d->pending + 1;
-
-		decoded[i].time = ep_absences_skip(absences, d->anchor,
-						   on / parts * part + on % parts * part / parts);
+		decoded[i].time = ep_absences_skip(absences, d->anchor, share(d, by, i));
 		decoded[i].refined = true;
 	}
 }
@@ -152,16 +168,17 @@ static bool is_placed_otherwise(const struct decoding *d, uint64_t high, bool as
 }
 
 /*
- * Records `pending` … count - 1 happened between the last anchor and `high`. `spread`: in even
- * steps; without it nothing is known of where in between, and the time is the lower bound. `asked`:
- * the kernel asked for `high`.
+ * Records `pending` … count - 1 happened between the last anchor and `high`. `spread`: in steps as
+ * they usually are (transitions.h); without it nothing is known of where in between, and the time
+ * is the lower bound.
  */
-static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
+static void place(struct decoding *d, uint64_t high, bool spread, enum ep_run_to to)
 {
 	struct ep_record *decoded = d->records->decoded;
 	unsigned end = d->records->count;
-	uint64_t parts = end - d->pending + 1, step = 0, rest = 0, carry = 0;
-	uint64_t time = d->anchor, next = high;
+	uint64_t next = high;
+	bool asked = to == EP_RUN_ASKED;
+	double by = 0;
 
 	if (d->missing != UNSET) {
 		place_around(d, high, spread);
@@ -174,22 +191,13 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 		if (!is_placed_otherwise(d, high, asked))
 			ep_untimed_add(d->untimed,
 				       (struct ep_untimed_run){d->pending, end, d->anchor, high,
-							       high < next ? EP_RUN_AWAY
-							       : asked     ? EP_RUN_ASKED
-									   : EP_RUN_DUE});
-		step = (high - d->anchor) / parts;
-		rest = (high - d->anchor) % parts;
+							       high < next ? EP_RUN_AWAY : to});
+		by = scale(d, high - d->anchor);
 	}
 	for (unsigned i = d->pending; i < end; i++) {
-		time += step;
-		carry += rest;
-		if (carry >= parts) {
-			carry -= parts;
-			time++;
-		}
 		decoded[i].low = d->anchor;
 		decoded[i].high = high;
-		decoded[i].time = time;
+		decoded[i].time = d->anchor + share(d, by, i);
 		decoded[i].exact = d->anchor == high;
 		decoded[i].refined = high < next;
 	}
@@ -204,7 +212,10 @@ static void place(struct decoding *d, uint64_t high, bool spread, bool asked)
 
 static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 {
-	struct ep_record *record = &d->records->decoded[d->records->count++];
+	struct ep_records *records = d->records;
+	struct ep_record *record = &records->decoded[records->count++];
+
+	records->costs[records->count] = records->costs[records->count - 1];
 
 	record->kind = kind;
 	record->address = 0;
@@ -369,7 +380,7 @@ static void read_stamp(struct decoding *d, uint64_t stamp, bool asked)
 	uint64_t time = unwrap(d, stamp);
 
 	if (d->pending != d->records->count)
-		place(d, time, true, asked);
+		place(d, time, true, asked ? EP_RUN_ASKED : EP_RUN_DUE);
 	d->anchor = time;
 }
 
@@ -467,14 +478,32 @@ static void read_event(struct decoding *d, uint64_t word)
 	}
 }
 
+/* The word in hand is the next record: 0 is something else than an event. */
+static void expect(struct decoding *d, uint64_t word)
+{
+	struct ep_records *records = d->records;
+	unsigned at = records->count;
+
+	records->costs[at] =
+		(at ? records->costs[at - 1] : 0) +
+		ep_transitions_between(&records->trace->transitions, records->word, word);
+	records->word = word;
+}
+
+static bool is_event(uint64_t word)
+{
+	return (word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT;
+}
+
 static void read_word(struct decoding *d, uint64_t word)
 {
+	expect(d, is_event(word) ? word : 0);
 	if (word == 0)
 		add_gap(d, EP_GAP_HOLE, 1);
-	else if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT)
-		read_escape(d, word);
-	else
+	else if (is_event(word))
 		read_event(d, word);
+	else
+		read_escape(d, word);
 }
 
 /* The next stretch of text, which is all that is known of what happened. */
@@ -532,6 +561,7 @@ static void add_gap_before(struct decoding *d)
 	gap->high = d->anchor;
 	gap->exact = gap->low == gap->high;
 	d->pending = d->records->count;
+	d->records->word = 0;
 }
 
 static bool is_parents(uint64_t word)
@@ -554,16 +584,19 @@ static void place_tail(struct decoding *d)
 		ep_untimed_add(d->untimed,
 			       (struct ep_untimed_run){d->pending, d->records->count, d->anchor,
 						       EP_TIME_UNKNOWN, EP_RUN_OPEN});
-		place(d, EP_TIME_UNKNOWN, false, false);
+		place(d, EP_TIME_UNKNOWN, false, EP_RUN_OPEN);
 		return;
 	}
 	high = next->tsc > d->anchor ? next->tsc : d->anchor;
 	end_drift(d, high);
+	expect(d, is_event(next->block->records[0]) ? next->block->records[0] : 0);
 	place(d, high,
 	      next->lost_before == 0 &&
 		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)),
 	      d->untimed->asked && next->block->flags & EP_BLOCK_ASKED &&
-		      !is_parents(next->block->records[0]));
+			      !is_parents(next->block->records[0])
+		      ? EP_RUN_ASKED
+		      : EP_RUN_DUE);
 }
 
 static void decode(struct ep_records *records)
@@ -584,11 +617,13 @@ static void decode(struct ep_records *records)
 	};
 
 	records->count = records->at = 0;
+	records->costs[0] = 0;
 	ep_untimed_begin(&untimed, records->trace, records->thread, block);
 	add_gap_before(&d);
 	read_words(&d);
 	place_tail(&d);
-	ep_untimed_settle(&untimed, records->decoded, records->count, &records->pace);
+	ep_untimed_settle(&untimed, records->decoded, records->costs, records->count,
+			  &records->pace);
 	if (records->trace->switches && records->all_next < records->trace->switches->all_count)
 		ep_switches_tell_pauses(records->trace->switches, records);
 	records->last = d.anchor;
@@ -603,7 +638,7 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 	records->next_block = 0;
 	records->count = records->at = 0;
 	records->holes = 0;
-	records->last = 0;
+	records->last = records->word = 0;
 	records->pace = (struct ep_pace){0, 0};
 	records->started = records->ended = false;
 	records->all_next = 0;

@@ -28,6 +28,7 @@ struct ep_records {
 	unsigned count, at; /* of the decoded block below */
 	uint64_t holes;     /* words met so far */
 	uint64_t last;      /* time of the last anchor so far */
+	uint64_t word;      /* the last event, or 0 */
 	struct ep_pace pace;
 	bool started;      /* a gap before the first block is not told: the history begins there */
 	bool ended;        /* what is missing at the end was told */
@@ -38,6 +39,7 @@ struct ep_records {
 	char texts[EP_BLOCK_RECORDS * 3 + 1]; /* of the block's marks */
 	uint32_t arguments[EP_BLOCK_RECORDS]; /* of its notes */
 	struct ep_record decoded[EP_DECODED_MAX];
+	uint32_t costs[EP_DECODED_MAX + 1]; /* from the block's beginning up to each, as usual */
 };
 
 void ep_records_init(struct ep_records *records, const struct ep_trace *trace,

@@ -13,6 +13,7 @@
 
 #include "coredump/snapshot/image.h"
 #include "coredump/util/array.h"
+#include "decoder/trace/transitions.h"
 
 /* Strings are copies, valid UTF-8 without control characters: bytes that are neither came out as
  * \xNN (the traced program chooses them). */
@@ -194,7 +195,8 @@ struct ep_trace {
 	struct ep_trace_block *all_blocks;    /* the threads' blocks lie in it */
 	EP_ARRAY(struct ep_trace_over) overs; /* by block, ascending in it */
 	EP_ARRAY(struct ep_trace_look) looks; /* by thread, block and records */
-	EP_ARRAY(char *) texts;               /* the strings above */
+	struct ep_transitions transitions;
+	EP_ARRAY(char *) texts; /* the strings above */
 };
 
 /*

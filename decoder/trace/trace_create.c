@@ -196,6 +196,7 @@ static void read_all(struct ep_trace *trace, bool header)
 	ep_trace_read_looks(trace);
 	ep_trace_read_switches(trace);
 	ep_trace_read_blocks(trace, &sections[EP_SECTION_RINGS]);
+	ep_transitions_learn(&trace->transitions, trace);
 }
 
 int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct ep_err *err)
@@ -242,5 +243,6 @@ void ep_trace_destroy(struct ep_trace *trace)
 	free(trace->all_blocks);
 	ep_array_deinit(&trace->overs);
 	ep_array_deinit(&trace->looks);
+	ep_transitions_deinit(&trace->transitions);
 	free(trace);
 }

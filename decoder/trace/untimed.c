@@ -95,8 +95,7 @@ bool ep_untimed_asked(const struct ep_untimed *untimed, const struct ep_trace_bl
 
 void ep_untimed_add(struct ep_untimed *untimed, struct ep_untimed_run run)
 {
-	if ((untimed->asked || untimed->look_count) && run.first < run.end &&
-	    untimed->count < sizeof(untimed->runs) / sizeof(*untimed->runs))
+	if (run.first < run.end && untimed->count < sizeof(untimed->runs) / sizeof(*untimed->runs))
 		untimed->runs[untimed->count++] = run;
 }
 
@@ -128,11 +127,16 @@ static size_t looks_in(const struct ep_untimed *untimed, const struct ep_untimed
 	return count;
 }
 
-/* So long took so many records, where nothing else is known of them. */
-static void set_pace(struct ep_pace *pace, const struct ep_untimed *untimed,
+/* What records [first, end) usually take from the one before them: and so on to the next. */
+static uint64_t usual(const uint32_t *costs, unsigned first, unsigned record)
+{
+	return costs[record] - (first ? costs[first - 1] : 0);
+}
+
+static void set_pace(struct ep_pace *pace, const struct ep_untimed *untimed, const uint32_t *costs,
 		     const struct ep_untimed_run *run)
 {
-	uint64_t cycles, steps;
+	uint64_t cycles, expected;
 	size_t first;
 
 	/* A block that is not sound has any times. */
@@ -140,21 +144,23 @@ static void set_pace(struct ep_pace *pace, const struct ep_untimed *untimed,
 	    run->high - run->low > EP_LONG_GAP_CYCLES)
 		return;
 	cycles = run->high - run->low;
-	steps = run->end - run->first + 1;
+	expected = usual(costs, run->first, run->end);
 	/* One that is slower by far may have something in it: a phase of slow calls has more of
 	 * them. */
-	if (pace->steps && cycles / steps > 2 * (pace->cycles / pace->steps + 1)) {
-		pace->cycles = 2 * pace->cycles + pace->steps;
+	if (pace->usual && (double)cycles / (double)expected >
+				   2 * ((double)pace->cycles / (double)pace->usual) + 2) {
+		pace->cycles = 2 * pace->cycles + pace->usual;
 		return;
 	}
 	pace->cycles = cycles;
-	pace->steps = steps;
+	pace->usual = expected;
 }
 
-/* Cycles for so many steps; UINT64_MAX: the pace is not known. */
-static uint64_t at_pace(const struct ep_pace *pace, uint64_t steps)
+/* Cycles for records that usually take so long; UINT64_MAX: the pace is not known. */
+static uint64_t at_pace(const struct ep_pace *pace, uint64_t cost)
 {
-	return pace->steps ? pace->cycles * steps / pace->steps : UINT64_MAX;
+	return pace->usual ? (uint64_t)((unsigned __int128)pace->cycles * cost / pace->usual)
+			   : UINT64_MAX;
 }
 
 /* Records [first, end) lie between two times, each the run's or a look's. */
@@ -178,16 +184,17 @@ static void bounds_of(const struct ep_untimed *untimed, size_t look, uint64_t *b
 	*after = away ? away->end : tsc - EP_LOOK_SLACK;
 }
 
-static void place(const struct stretch *stretch, struct ep_record *records,
+static void place(const struct stretch *stretch, struct ep_record *records, const uint32_t *costs,
 		  const struct ep_pace *pace)
 {
-	uint64_t length = stretch->high - stretch->low, parts = stretch->end - stretch->first + 1;
+	uint64_t length = stretch->high - stretch->low;
+	uint64_t all = usual(costs, stretch->first, stretch->end);
 
 	for (unsigned i = stretch->first; i < stretch->end; i++) {
 		struct ep_record *record = &records[i];
-		uint64_t steps = i - stretch->first + 1;
-		uint64_t even = length / parts * steps + length % parts * steps / parts;
-		uint64_t before = at_pace(pace, steps), after = at_pace(pace, parts - steps);
+		uint64_t part = usual(costs, stretch->first, i);
+		uint64_t even = (uint64_t)((double)length / (double)all * (double)part);
+		uint64_t before = at_pace(pace, part), after = at_pace(pace, all - part);
 
 		if (stretch->from_low && before < even)
 			even = before;
@@ -205,10 +212,10 @@ static void place(const struct stretch *stretch, struct ep_record *records,
 
 /* Records before the thread went away are no later than they would be by the thread's pace. */
 static void go_on(const struct ep_untimed_run *run, struct ep_record *records,
-		  const struct ep_pace *pace)
+		  const uint32_t *costs, const struct ep_pace *pace)
 {
 	for (unsigned i = run->first; i < run->end && run->to != EP_RUN_DUE; i++) {
-		uint64_t after = at_pace(pace, i - run->first + 1);
+		uint64_t after = at_pace(pace, usual(costs, run->first, i));
 
 		if (after < records[i].time - run->low)
 			records[i].time = run->low + after;
@@ -216,14 +223,14 @@ static void go_on(const struct ep_untimed_run *run, struct ep_record *records,
 }
 
 static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run *run,
-		   struct ep_record *records, const struct ep_pace *pace)
+		   struct ep_record *records, const uint32_t *costs, const struct ep_pace *pace)
 {
 	size_t first, count = looks_in(untimed, run, &first);
 	struct stretch stretch = {.first = run->first, .low = run->low, .from_low = true};
 	uint64_t before, after;
 
 	if (!count) {
-		go_on(run, records, pace);
+		go_on(run, records, costs, pace);
 		return;
 	}
 	for (size_t i = first; i < first + count; i++) {
@@ -231,7 +238,7 @@ static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run
 		stretch.high = untimed->looks[i].tsc;
 		bounds_of(untimed, i, &before, &after);
 		stretch.most = before;
-		place(&stretch, records, pace);
+		place(&stretch, records, costs, pace);
 		stretch.first = stretch.end;
 		stretch.low = stretch.high;
 		stretch.least = after;
@@ -242,7 +249,7 @@ static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run
 	stretch.most = UINT64_MAX;
 	stretch.from_low = run->to != EP_RUN_DUE;
 	stretch.to_high = run->to == EP_RUN_DUE;
-	place(&stretch, records, pace);
+	place(&stretch, records, costs, pace);
 }
 
 /* Nothing is known of when but that it was before a look. */
@@ -260,19 +267,19 @@ static void bound(const struct ep_untimed *untimed, const struct ep_untimed_run 
 	}
 }
 
-void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, unsigned count,
-		       struct ep_pace *pace)
+void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, const uint32_t *costs,
+		       unsigned count, struct ep_pace *pace)
 {
 	ep_untimed_reach(untimed, UINT32_MAX, count);
 	for (unsigned i = 0; i < untimed->count; i++) {
 		const struct ep_untimed_run *one = &untimed->runs[i];
 
-		for (unsigned next = i; !pace->steps && next < untimed->count; next++)
-			set_pace(pace, untimed, &untimed->runs[next]);
+		for (unsigned next = i; !pace->usual && next < untimed->count; next++)
+			set_pace(pace, untimed, costs, &untimed->runs[next]);
 		if (one->to == EP_RUN_OPEN)
 			bound(untimed, one, records);
 		else
-			settle(untimed, one, records, pace);
-		set_pace(pace, untimed, one);
+			settle(untimed, one, records, costs, pace);
+		set_pace(pace, untimed, costs, one);
 	}
 }

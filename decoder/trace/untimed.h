@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * untimed.h: where records lie between two known times. At first they are spread evenly; two things
- * say more.
+ * untimed.h: where records lie between two known times. At first they are spread as such records
+ * usually follow each other (transitions.h); two things say more.
  *
  * Where the kernel asked for the second time (format.h, EP_THREAD_ASKED) the thread was away right
  * before it: what was recorded before went on at its own pace.
@@ -16,21 +16,23 @@
 #include "decoder/trace/record.h"
 #include "decoder/trace/trace.h"
 
-/* So long took so many records of a thread, lately, where nothing else is known of them; 0 steps:
- * not known. */
+/* So long took records of a thread, lately, that usually take so long (transitions.h), where
+ * nothing else is known of them; usual 0: not known. */
 struct ep_pace {
-	uint64_t cycles, steps;
+	uint64_t cycles, usual;
+};
+
+enum ep_run_to {
+	EP_RUN_DUE,   /* to a record that has a time for its place */
+	EP_RUN_ASKED, /* to one whose time the kernel asked for */
+	EP_RUN_AWAY,  /* to where an absence began, which scheduling events tell */
+	EP_RUN_OPEN,  /* to a time that nobody knows: EP_TIME_UNKNOWN */
 };
 
 struct ep_untimed_run {
 	unsigned first, end; /* records [first, end) of the block's */
 	uint64_t low, high;  /* TSC: those times */
-	enum {
-		EP_RUN_DUE,   /* to a record that has a time for its place */
-		EP_RUN_ASKED, /* to one whose time the kernel asked for */
-		EP_RUN_AWAY,  /* to where an absence began, which scheduling events tell */
-		EP_RUN_OPEN,  /* to a time that nobody knows: EP_TIME_UNKNOWN */
-	} to;
+	enum ep_run_to to;
 };
 
 /* Of one block. */
@@ -64,8 +66,8 @@ bool ep_untimed_asked(const struct ep_untimed *untimed, const struct ep_trace_bl
 void ep_untimed_add(struct ep_untimed *untimed, struct ep_untimed_run run);
 
 /* Moves the block's records to where they belong, and narrows their bounds. Nothing goes backwards.
- */
-void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, unsigned count,
-		       struct ep_pace *pace);
+ * costs: from the block's beginning up to each, and to what follows the last. */
+void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, const uint32_t *costs,
+		       unsigned count, struct ep_pace *pace);
 
 #endif

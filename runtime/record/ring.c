@@ -82,6 +82,8 @@ static uint64_t later(uint64_t tsc)
 	return now > tsc ? now : tsc;
 }
 
+#define GROWING 1000 /* TSC cycles, some of those that fresh memory takes */
+
 /*
  * Enters the next block at time `tsc`, which was read after `cursor`. False: a signal handler that
  * ran since has moved the cursor, or somebody who copies the ring had to be waited for; look again.
@@ -102,8 +104,10 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	if (!last) /* lost by a rescue, just now */
 		return false;
 	now = present_block(tls, cursor, last);
-	/* Whose time is not the block's: it tells how many records there were in it. */
+	/* Whose time is not the block's: it tells how many records there were in it. Nor is it that
+	 * of calls before it: as if the thread had been away. */
 	since = now && ep_rings_grow(tls->thread, now) ? later(tsc) : tsc;
+	asked |= since - tsc > GROWING && tls->thread->flags & EP_THREAD_ASKED;
 	block = now ? ep_rings_next(now) : (struct ep_block *)cursor;
 	sequence = next_sequence(now);
 	check = block->check;

@@ -10,10 +10,12 @@
 #include "runtime/settings/settings.h"
 
 #define EVERY_MAX         64u
+#define FEW               8u
 #define READ_COST_DEFAULT 40 /* cycles, until the clock has been calibrated */
 
 static uint32_t clock_may; /* 0: what the setting says */
 static bool gaps_untimed;
+static uint64_t sampled; /* TSC: a block was fully timed to show what calls take (is_sample) */
 
 static uint32_t mask_of(unsigned every)
 {
@@ -67,16 +69,42 @@ static unsigned reads_of(const struct ep_tls *tls, const struct ep_block *block)
 	return until / block->every + full;
 }
 
+/* Of the clock's budget. */
+#define SAMPLES_SHARE 4
+
+static uint32_t budget(void)
+{
+	return clock_may ? clock_may : ep_settings.clock_budget;
+}
+
+/*
+ * Where few records have a time a block is fully timed now and then, of any thread, so that a
+ * reader knows how long it usually is from one record to the next (decoder/trace/transitions.h). By
+ * time, and not by number, so that it never takes more than its share.
+ */
+static bool is_sample(uint64_t tsc)
+{
+	uint64_t last = __atomic_load_n(&sampled, __ATOMIC_RELAXED);
+	uint64_t takes = EP_BLOCK_RECORDS * read_cost() * SAMPLES_SHARE;
+
+	if (tsc <= last || !budget() || tsc - last < takes * 1000000 / budget())
+		return false;
+	return __atomic_compare_exchange_n(&sampled, &last, tsc, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
 static unsigned choose_auto(const struct ep_tls *tls, uint64_t tsc)
 {
 	const struct ep_block *block =
 		(const struct ep_block *)((tls->cursor - 1) & -(uint64_t)EP_BLOCK_SIZE);
 
+	unsigned every;
+
 	if (!tls->thread->blocks || tsc <= block->tsc || !block->every)
 		return 1;
-	return ep_timestamp_rate_choose(tsc - block->tsc, EP_BLOCK_RECORDS, reads_of(tls, block),
-					read_cost(),
-					clock_may ? clock_may : ep_settings.clock_budget);
+	every = ep_timestamp_rate_choose(tsc - block->tsc, EP_BLOCK_RECORDS, reads_of(tls, block),
+					 read_cost(), budget() - budget() / SAMPLES_SHARE);
+	return every >= FEW && is_sample(tsc) ? 1 : every;
 }
 
 unsigned ep_timestamp_rate_next(struct ep_tls *tls, uint64_t tsc)

@@ -2,7 +2,8 @@
 /*
  * timestamp_rate.h: decides which records are worth a clock read. One in `every` is timed; `auto`
  * chooses it anew at each block, so that reading the clock costs the thread about
- * EPITAPH_CLOCK_BUDGET of its time.
+ * EPITAPH_CLOCK_BUDGET of its time. Where that leaves few with a time, a whole block is timed now
+ * and then.
  */
 #ifndef EPITAPH_TIMESTAMP_RATE_H
 #define EPITAPH_TIMESTAMP_RATE_H

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct ep_flip {
-	long fd;	   /* of /proc/self/mem; negative: by mprotect */
+	long fd;            /* of /proc/self/mem; negative: by mprotect */
 	uint8_t has_tracer; /* of ep_flip_has_tracer: 0 not known yet, 1 no, 2 yes */
 };
 

@@ -85,8 +85,7 @@ bool ep_window_switch(struct ep_flip *flip, bool off, size_t *changed)
 	if (is_all(off))
 		return true;
 	/* A debugger stops us as we come back from reading, and writes then. */
-	if (ep_flip_has_tracer(flip) ||
-	    !ep_memory_read(window.start, window.code, window.got) ||
+	if (ep_flip_has_tracer(flip) || !ep_memory_read(window.start, window.code, window.got) ||
 	    !ep_bytes_equal(window.code, window.seen, window.got))
 		return false;
 	for (size_t i = 0; i < window.count && done; i++) {
@@ -106,6 +105,6 @@ bool ep_window_switch(struct ep_flip *flip, bool off, size_t *changed)
 		behind = at + 1;
 		++*changed;
 	}
-	return done && ep_flip_write_all(flip, window.start + first, window.code + first,
-					 behind - first);
+	return done &&
+	       ep_flip_write_all(flip, window.start + first, window.code + first, behind - first);
 }

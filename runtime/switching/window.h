@@ -2,8 +2,8 @@
 /*
  * window.h: a page of code whose hooks go off, or come back, all at once: one by one each takes two
  * system calls. The page is read again just before it is written back: where somebody has changed
- * it meanwhile, a debugger or a uprobe, or a debugger is attached, nothing is written, and its sites
- * are to be switched one by one (flip.h). One user at a time; signal safe.
+ * it meanwhile, a debugger or a uprobe, or a debugger is attached, nothing is written, and its
+ * sites are to be switched one by one (flip.h). One user at a time; signal safe.
  */
 #ifndef EPITAPH_WINDOW_H
 #define EPITAPH_WINDOW_H
