@@ -156,7 +156,7 @@ static void learn_run(struct learning *l, uint64_t cycles, double expected, unsi
 static void learn_runs(struct learning *l, const struct ep_trace_block *block)
 {
 	const uint64_t *words = block->block->records;
-	uint64_t stamp = 0; /* of the last time */
+	uint64_t stamp = is_event(words[0]) ? words[0] >> EP_STAMP_SHIFT : 0; /* of the last time */
 	double expected = 0;
 	unsigned records = 0;
 

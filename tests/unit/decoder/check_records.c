@@ -84,18 +84,6 @@ static void expect_exact(uint64_t tsc)
 	ck_assert_uint_le(tsc, record->time + GRAIN);
 }
 
-/* The bounds are exact, the time is what is likely. */
-static void expect_near(uint64_t low, uint64_t high, uint64_t time)
-{
-	const struct ep_record *record = next();
-
-	ck_assert(!record->exact);
-	ck_assert_uint_eq(record->low, low);
-	ck_assert_uint_eq(record->high, high);
-	ck_assert_uint_le(record->time, time + GRAIN);
-	ck_assert_uint_le(time, record->time + GRAIN);
-}
-
 static void expect_between(uint64_t low, uint64_t high, uint64_t time)
 {
 	const struct ep_record *record = next();
@@ -278,73 +266,6 @@ START_TEST(a_block_that_goes_on_bounds_the_one_before)
 	expect_between(START, START + 3000, START + 1000);
 	expect_between(START, START + 3000, START + 2000);
 	expect_exact(START + 3000);
-	no_more();
-}
-END_TEST
-
-/* ---- as it usually is ---- */
-
-#define CALLED  UINT64_C(800) /* cycles in a call, and from there to the next one */
-#define BETWEEN UINT64_C(80)
-
-static uint64_t pace(unsigned i, uint64_t slower)
-{
-	return (i / 2 * (CALLED + BETWEEN) + (i & 1) * CALLED) * slower;
-}
-
-/* So many calls of two functions by turns, with a time for each of them, or for the first and last
- * alone. */
-static void build_paced(uint64_t tsc, unsigned words, uint64_t slower, bool timed)
-{
-	uint64_t list[64];
-	struct ep_block *block;
-
-	arena->clock->read_cost = 0;
-	for (unsigned i = 0; i < words; i++)
-		list[i] =
-			build_record(CODE + i / 2 % 2 * 64 + (i & 1) * 8, i & 1,
-				     timed || i == 0 || i == words - 1 ? tsc + pace(i, slower) : 0);
-	block = build_block_of(arena, thread, tsc, list, words);
-	block->every = timed ? 1 : 64;
-	build_block_seal(arena, block);
-}
-
-START_TEST(records_without_a_time_lie_as_such_records_usually_do)
-{
-	static const uint64_t slower[] = {1, 3};
-
-	build_paced(START, 40, 1, true);
-	build_paced(START + 100000, 40, slower[_i], false);
-	decode();
-	for (unsigned i = 0; i < 40; i++)
-		expect_exact(START + pace(i, 1));
-	expect_exact(START + 100000);
-	for (unsigned i = 1; i < 39; i++)
-		expect_near(START + 100000, START + 100000 + pace(39, slower[_i]),
-			    START + 100000 + pace(i, slower[_i]));
-	expect_exact(START + 100000 + pace(39, slower[_i]));
-	no_more();
-}
-END_TEST
-
-/* One of them waited: that is not what it usually takes. */
-START_TEST(one_that_took_long_is_not_what_is_usual)
-{
-	uint64_t list[64];
-
-	for (unsigned i = 0; i < 40; i++)
-		list[i] = build_record(CODE + i / 2 % 2 * 64 + (i & 1) * 8, i & 1,
-				       START + pace(i, 1) + (i > 20 ? 200000 : 0));
-	build_block_of(arena, thread, START, list, 40);
-	build_paced(START + 500000, 40, 1, false);
-	decode();
-	for (unsigned i = 0; i < 40; i++)
-		expect_exact(START + pace(i, 1) + (i > 20 ? 200000 : 0));
-	expect_exact(START + 500000);
-	for (unsigned i = 1; i < 39; i++)
-		expect_near(START + 500000, START + 500000 + pace(39, 1),
-			    START + 500000 + pace(i, 1));
-	expect_exact(START + 500000 + pace(39, 1));
 	no_more();
 }
 END_TEST
@@ -835,8 +756,6 @@ int main(void)
 	tcase_add_test(tests, an_escape_at_the_end_is_no_record);
 	tcase_add_test(tests, the_escape_of_a_dropped_call_does_no_harm);
 	tcase_add_test(tests, seeking_finds_the_block_that_covers_a_time);
-	tcase_add_loop_test(tests, records_without_a_time_lie_as_such_records_usually_do, 0, 2);
-	tcase_add_test(tests, one_that_took_long_is_not_what_is_usual);
 	tcase_add_loop_test(tests, no_noise_breaks_a_rule, 0, 40);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
