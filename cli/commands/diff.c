@@ -196,11 +196,11 @@ static void json_side(struct ep_json *json, const char *key, const struct ep_sta
 	}
 	ep_json_object(json);
 	ep_json_member_int(json, "calls", (int64_t)stat->calls);
-	ep_json_member_int(json, "timed", (int64_t)stat->durations.count);
+	ep_json_member_int(json, "timed", (int64_t)stat->timed);
 	ep_json_member_int(json, "total_ns", stat->total);
 	ep_json_member_int(json, "self_ns", stat->self);
 	ep_json_key(json, "median_ns");
-	if (stat->durations.count)
+	if (stat->timed)
 		ep_json_int(json, stat->median);
 	else
 		ep_json_null(json);

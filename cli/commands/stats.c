@@ -60,6 +60,23 @@ static bool has_unknown(const struct table *table)
 	return false;
 }
 
+static bool is_range(int64_t least, int64_t most)
+{
+	return most - least > most / 10;
+}
+
+static bool has_range(const struct table *table)
+{
+	for (size_t i = 0; i < rows(table); i++) {
+		const struct ep_stat *stat = table->stats.list[i];
+
+		if (is_range(stat->total_least, stat->total_most) ||
+		    is_range(stat->self_least, stat->self_most))
+			return true;
+	}
+	return false;
+}
+
 /* Are some waits not known well enough? */
 static bool has_inside(const struct ep_stats *stats)
 {
@@ -72,7 +89,7 @@ static bool has_inside(const struct ep_stats *stats)
 /* ---- columns -------------------------------------------------------------- */
 
 /* Of a duration that some calls have; of what scheduling events tell. */
-#define TIMES(key) stat->durations.count ? EP_NS(ep_stat_value(stat, EP_STATS_##key)) : EP_ABSENT
+#define TIMES(key) stat->timed ? EP_NS(ep_stat_value(stat, EP_STATS_##key)) : EP_ABSENT
 #define SPENT(ns)  has_schedule(table) ? EP_NS(ns) : EP_ABSENT
 
 #define COLUMNS_LIST(X)                                                                          \
@@ -87,14 +104,19 @@ static bool has_inside(const struct ep_stats *stats)
 	  .not_in = EP_LAYOUT_CSV, .optional = true)                                             \
 	X(ADDRESS, EP_ADDRESS(function->start), .key = "address")                                \
 	X(CALLS, EP_COUNT(stat->calls), .head = "calls", .key = "calls", .width = 10)            \
-	X(TIMED, EP_COUNT(stat->durations.count), .head = "timed", .key = "timed", .width = 10,  \
-	  .drop = 1)                                                                             \
+	X(TIMED, EP_COUNT(stat->timed), .head = "timed", .key = "timed", .width = 10, .drop = 1) \
 	X(OPEN, EP_COUNT(stat->open), .key = "open")                                             \
 	X(BEFORE, EP_COUNT(stat->before), .key = "before")                                       \
 	X(LEFT, EP_COUNT(stat->left), .key = "left")                                             \
 	X(SWITCHED, EP_COUNT(stat->switched), .key = "switched_off", .not_in = EP_LAYOUT_CSV)    \
-	X(TOTAL, EP_NS(stat->total), .head = "total", .key = "total_ns", .width = 12, .drop = 5) \
-	X(SELF, EP_NS(stat->self), .head = "self", .key = "self_ns", .width = 12)                \
+	X(TOTAL, EP_RANGE(stat->total, stat->total_least, stat->total_most), .head = "total",    \
+	  .key = "total_ns", .width = 12, .drop = 5)                                             \
+	X(SELF, EP_RANGE(stat->self, stat->self_least, stat->self_most), .head = "self",         \
+	  .key = "self_ns", .width = 12)                                                         \
+	X(TOTAL_LEAST, EP_NS(stat->total_least), .key = "total_least_ns")                        \
+	X(TOTAL_MOST, EP_NS(stat->total_most), .key = "total_most_ns")                           \
+	X(SELF_LEAST, EP_NS(stat->self_least), .key = "self_least_ns")                           \
+	X(SELF_MOST, EP_NS(stat->self_most), .key = "self_most_ns")                              \
 	X(MIN, TIMES(MIN), .head = "min", .key = "min_ns", .width = 11, .drop = 1)               \
 	X(MEDIAN, TIMES(MEDIAN), .head = "median", .key = "median_ns", .width = 11, .drop = 3)   \
 	X(P90, TIMES(P90), .head = "p90", .key = "p90_ns", .width = 11, .drop = 1)               \
@@ -216,8 +238,12 @@ static void print_remarks(const struct table *table)
 	if (rows(table) < table->rows)
 		printf("… %zu more\n", table->rows - rows(table));
 	putchar('\n');
-	print_remark("%s calls; %s of them have exact times at both ends: min to max are theirs.\n",
+	print_remark("%s calls; %s of them are known to a tenth at least: min to max are theirs.\n",
 		     ep_counttext(calls, stats->calls), ep_counttext(timed, stats->timed));
+	if (has_range(table))
+		print_remark(
+			"~: from least to most. Calls without times of their own took longer "
+			"or shorter there than they usually do: which of them is not known.\n");
 	if (has_unknown(table))
 		print_remark(">: at least; scheduling events do not tell of all of the function's "
 			     "time.\n");

@@ -123,6 +123,7 @@ static const char *plain(char out[EP_TIMETEXT_SIZE], const struct ep_cell *cell)
 	case EP_CELL_WORD:
 		return cell->text;
 	case EP_CELL_NS:
+	case EP_CELL_RANGE:
 		return ep_digits_int(end, cell->ns);
 	case EP_CELL_ADDRESS:
 		return ep_digits_hex(end, cell->number);
@@ -145,6 +146,9 @@ static void text_cell(struct ep_grid *grid, size_t i, const struct ep_cell *cell
 		put_name(grid, i, before, cell->text);
 	else if (cell->kind == EP_CELL_NS)
 		put_cell(grid, i, before, column->color, ep_timetext(out, cell->ns));
+	else if (cell->kind == EP_CELL_RANGE)
+		put_cell(grid, i, before, column->color,
+			 ep_timetext_range(out, cell->ns, cell->least, cell->most));
 	else
 		put_cell(grid, i, before, column->color, plain(out, cell));
 }
@@ -181,7 +185,7 @@ static void json_cell(struct ep_json *json, const struct ep_cell *cell)
 
 	if (cell->kind == EP_CELL_ABSENT)
 		ep_json_null(json);
-	else if (cell->kind == EP_CELL_NS)
+	else if (cell->kind == EP_CELL_NS || cell->kind == EP_CELL_RANGE)
 		ep_json_int(json, cell->ns);
 	else if (cell->kind == EP_CELL_COUNT)
 		ep_json_uint(json, cell->number);

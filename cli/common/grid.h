@@ -51,6 +51,7 @@ struct ep_cell {
 		EP_CELL_ABSENT,
 		EP_CELL_COUNT,   /* number */
 		EP_CELL_NS,      /* ns: a duration */
+		EP_CELL_RANGE,   /* ns, least, most: likely so long; in CSV and JSON `ns` alone */
 		EP_CELL_TEXT,    /* text: in CSV in quotes, quotes doubled (RFC 4180); what a
 				    spreadsheet would run begins with a ' */
 		EP_CELL_WORD,    /* text, which needs no quotes; not in text */
@@ -61,13 +62,17 @@ struct ep_cell {
 	const char *before; /* in text, in front of it; NULL: nothing */
 	union {
 		uint64_t number;
-		int64_t ns;
+		struct {
+			int64_t ns, least, most;
+		};
 		const char *text;
 	};
 };
 
-#define EP_COUNT(value)   ((struct ep_cell){.kind = EP_CELL_COUNT, .number = (value)})
-#define EP_NS(value)      ((struct ep_cell){.kind = EP_CELL_NS, .ns = (value)})
+#define EP_COUNT(value) ((struct ep_cell){.kind = EP_CELL_COUNT, .number = (value)})
+#define EP_NS(value)    ((struct ep_cell){.kind = EP_CELL_NS, .ns = (value)})
+#define EP_RANGE(likely, low, high) \
+	((struct ep_cell){.kind = EP_CELL_RANGE, .ns = (likely), .least = (low), .most = (high)})
 #define EP_TEXT(value)    ((struct ep_cell){.kind = EP_CELL_TEXT, .text = (value)})
 #define EP_WORD(value)    ((struct ep_cell){.kind = EP_CELL_WORD, .text = (value)})
 #define EP_ADDRESS(value) ((struct ep_cell){.kind = EP_CELL_ADDRESS, .number = (value)})

@@ -73,7 +73,7 @@ static void draw_number(const struct ep_stat *stat, enum ep_stats_key key, struc
 	char text[EP_TIMETEXT_SIZE];
 	int64_t value = ep_stat_value(stat, key);
 	bool untimed = key != EP_STATS_SELF && key != EP_STATS_TOTAL && key != EP_STATS_RUNNING &&
-		       key != EP_STATS_WAITING && !stat->durations.count;
+		       key != EP_STATS_WAITING && !stat->timed;
 
 	if (key == EP_STATS_CALLS)
 		snprintf(text, sizeof(text), "%" PRIu64, stat->calls);

@@ -56,6 +56,20 @@ void ep_call_table_deinit(struct ep_call_table *table)
 
 /* ---- rows ---- */
 
+static inline uint32_t begin_flags(const struct ep_time *begin)
+{
+	return (begin->exact ? EP_CALL_ROW_BEGIN_EXACT : 0) |
+	       (begin->refined ? EP_CALL_ROW_BEGIN_REFINED : 0) |
+	       (begin->sampled ? EP_CALL_ROW_BEGIN_SAMPLED : 0);
+}
+
+static inline uint32_t end_flags(const struct ep_time *end)
+{
+	return (end->exact ? EP_CALL_ROW_END_EXACT : 0) |
+	       (end->refined ? EP_CALL_ROW_END_REFINED : 0) |
+	       (end->sampled ? EP_CALL_ROW_END_SAMPLED : 0);
+}
+
 static inline uint32_t bounds_of(struct ep_call_table *table, const struct ep_time *time)
 {
 	const struct ep_call_bounds *last;
@@ -63,8 +77,9 @@ static inline uint32_t bounds_of(struct ep_call_table *table, const struct ep_ti
 	if (time->low == time->best && time->high == time->best)
 		return 0;
 	last = table->bounds.count ? &table->bounds.list[table->bounds.count - 1] : NULL;
-	if (!last || last->low != time->low || last->high != time->high)
-		ep_array_push(&table->bounds, ((struct ep_call_bounds){time->low, time->high}));
+	if (!last || last->low != time->low || last->high != time->high || last->open != time->open)
+		ep_array_push(&table->bounds,
+			      ((struct ep_call_bounds){time->low, time->high, time->open}));
 	return (uint32_t)table->bounds.count;
 }
 
@@ -134,8 +149,7 @@ static inline void add_row(struct ep_call_table *table, const struct ep_event *e
 	*row = (struct ep_call_row){
 		.begin = begin->best,
 		.function = function_of(table, event->function),
-		.flags = flags | (begin->exact ? EP_CALL_ROW_BEGIN_EXACT : 0) |
-			 (begin->refined ? EP_CALL_ROW_BEGIN_REFINED : 0),
+		.flags = flags | begin_flags(begin),
 		.depth = event->depth,
 		.stack = event->stack,
 		.begin_bounds = bounds_of(table, begin),
@@ -167,8 +181,7 @@ static void add_end(struct ep_call_table *table, const struct ep_event *event)
 	row = &table->rows.list[at];
 	row->end = end->best;
 	row->end_bounds = bounds_of(table, end);
-	row->flags |= event->flags | EP_CALL_ROW_ENDED | (end->exact ? EP_CALL_ROW_END_EXACT : 0) |
-		      (end->refined ? EP_CALL_ROW_END_REFINED : 0);
+	row->flags |= event->flags | EP_CALL_ROW_ENDED | end_flags(end);
 	if (row->flags & EP_CALL_ROW_BEGIN_EXACT && !event->begin.exact)
 		row->flags |= EP_CALL_ROW_BEGIN_DOUBTED;
 	row->end_address = offset_of(table, row, event, EP_CALL_ROW_END_FAR);
@@ -206,14 +219,6 @@ static const struct ep_wait_place *copy_place(const struct ep_wait_place *place)
 	return memcpy(ep_malloc(size), place, size);
 }
 
-static uint32_t flags_of(const struct ep_event *event)
-{
-	return event->flags | (event->begin.exact ? EP_CALL_ROW_BEGIN_EXACT : 0) |
-	       (event->begin.refined ? EP_CALL_ROW_BEGIN_REFINED : 0) |
-	       (event->end.exact ? EP_CALL_ROW_END_EXACT : 0) |
-	       (event->end.refined ? EP_CALL_ROW_END_REFINED : 0);
-}
-
 static void add_mark(struct ep_call_table *table, const struct ep_event *event)
 {
 	bool ends_span = event->kind == EP_EVENT_POINT && event->point == EP_POINT_SPAN_END;
@@ -224,7 +229,7 @@ static void add_mark(struct ep_call_table *table, const struct ep_event *event)
 		.call = event->call,
 		.text = text_of(table, event->text),
 		.function = function_of(table, event->function),
-		.flags = flags_of(event),
+		.flags = event->flags | begin_flags(&event->begin) | end_flags(&event->end),
 		.depth = event->depth,
 		.stack = event->stack,
 		.begin_bounds = bounds_of(table, &event->begin),
@@ -416,15 +421,38 @@ bool ep_call_table_read(struct ep_call_table *table, const struct ep_trace *trac
 
 /* ---- events ---- */
 
-static struct ep_time time_at(const struct ep_call_table *table, uint64_t best, uint32_t bounds,
-			      bool exact, bool refined)
+static struct ep_time time_at(const struct ep_call_table *table, uint64_t best, uint32_t bounds)
 {
-	struct ep_time time = {best, best, best, exact, refined};
+	struct ep_time time = {.low = best, .high = best, .best = best};
 
 	if (bounds) {
 		time.low = table->bounds.list[bounds - 1].low;
 		time.high = table->bounds.list[bounds - 1].high;
+		time.open = table->bounds.list[bounds - 1].open;
 	}
+	return time;
+}
+
+/* `flags`: a row's, or a mark's. */
+static struct ep_time begin_at(const struct ep_call_table *table, uint64_t best, uint32_t bounds,
+			       uint32_t flags)
+{
+	struct ep_time time = time_at(table, best, bounds);
+
+	time.exact = flags & EP_CALL_ROW_BEGIN_EXACT;
+	time.refined = flags & EP_CALL_ROW_BEGIN_REFINED;
+	time.sampled = flags & EP_CALL_ROW_BEGIN_SAMPLED;
+	return time;
+}
+
+static struct ep_time end_at(const struct ep_call_table *table, uint64_t best, uint32_t bounds,
+			     uint32_t flags)
+{
+	struct ep_time time = time_at(table, best, bounds);
+
+	time.exact = flags & EP_CALL_ROW_END_EXACT;
+	time.refined = flags & EP_CALL_ROW_END_REFINED;
+	time.sampled = flags & EP_CALL_ROW_END_SAMPLED;
 	return time;
 }
 
@@ -467,12 +495,8 @@ static void mark_event(const struct ep_call_table *table, const struct ep_call_m
 		.flags = mark->flags & (EP_CALL_ROW_ENDED - 1),
 		.stack = mark->stack,
 		.call = mark->call,
-		.begin = time_at(table, mark->begin, mark->begin_bounds,
-				 mark->flags & EP_CALL_ROW_BEGIN_EXACT,
-				 mark->flags & EP_CALL_ROW_BEGIN_REFINED),
-		.end = time_at(table, mark->end, mark->end_bounds,
-			       mark->flags & EP_CALL_ROW_END_EXACT,
-			       mark->flags & EP_CALL_ROW_END_REFINED),
+		.begin = begin_at(table, mark->begin, mark->begin_bounds, mark->flags),
+		.end = end_at(table, mark->end, mark->end_bounds, mark->flags),
 		.gap = mark->gap,
 		.point = mark->point,
 		.text = mark->text,
@@ -504,8 +528,7 @@ void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep
 	out->depth = row->depth - table->too_deep;
 	out->stack = row->stack;
 	out->call = table->numbers.count ? table->numbers.list[index] : index;
-	out->begin = time_at(table, row->begin, row->begin_bounds, flags & EP_CALL_ROW_BEGIN_EXACT,
-			     flags & EP_CALL_ROW_BEGIN_REFINED);
+	out->begin = begin_at(table, row->begin, row->begin_bounds, flags);
 	if (ep_call_step_of(entry) == EP_CALL_STEP_BEGIN) {
 		out->kind = EP_EVENT_BEGIN;
 		out->flags = (flags & EP_CALL_ROW_BEGIN_UNSURE ? EP_CALL_UNSURE_WAIT : 0) |
@@ -520,8 +543,7 @@ void ep_call_table_event(const struct ep_call_table *table, size_t at, struct ep
 	out->flags = flags & (EP_CALL_ROW_ENDED - 1);
 	if (flags & EP_CALL_ROW_BEGIN_DOUBTED)
 		out->begin.exact = false;
-	out->end = time_at(table, row->end, row->end_bounds, flags & EP_CALL_ROW_END_EXACT,
-			   flags & EP_CALL_ROW_END_REFINED);
+	out->end = end_at(table, row->end, row->end_bounds, flags);
 	out->address =
 		address_of(table, out->function, row->end_address, flags & EP_CALL_ROW_END_FAR);
 	out->astray = flags & EP_CALL_ROW_ASTRAY ? astray_of(table, at) : 0;

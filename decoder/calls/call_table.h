@@ -29,6 +29,8 @@
 #define EP_CALL_ROW_END_REFINED   (1u << 26)
 #define EP_CALL_ROW_END_FAR       (1u << 27)
 #define EP_CALL_ROW_ASTRAY        (1u << 28) /* it has some */
+#define EP_CALL_ROW_BEGIN_SAMPLED (1u << 29) /* as in struct ep_time */
+#define EP_CALL_ROW_END_SAMPLED   (1u << 30)
 
 struct ep_call_row {
 	uint64_t begin, end; /* TSC: the best number for each */
@@ -72,6 +74,7 @@ static inline enum ep_call_step ep_call_step_of(uint32_t entry)
 
 struct ep_call_bounds {
 	uint64_t low, high;
+	uint32_t open;
 };
 
 struct ep_call_astray {

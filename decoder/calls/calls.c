@@ -47,8 +47,8 @@ struct ep_calls {
 
 static struct ep_time time_of(const struct ep_record *record)
 {
-	return (struct ep_time){record->low, record->high, record->time, record->exact,
-				record->refined};
+	return (struct ep_time){record->low,     record->high,    record->time, record->exact,
+				record->refined, record->sampled, record->open};
 }
 
 static uint32_t unsure(const struct ep_record *record)
@@ -124,8 +124,8 @@ static struct ep_event *end_abandoned(struct ep_calls *calls)
 
 	event->kind = EP_EVENT_END;
 	event->flags |= EP_CALL_ABANDONED | guess(calls);
-	event->end =
-		(struct ep_time){event->begin.low, back->high, back->time, false, back->refined};
+	event->end = (struct ep_time){event->begin.low, back->high, back->time, false,
+				      back->refined,    false,      0};
 	if (calls->judgement.verdict != EP_PAIR_LEFT &&
 	    ep_pairing_may_be_over(&calls->pairing, index, back->high))
 		event->flags ^= EP_CALL_ABANDONED | EP_CALL_SWITCHED;

@@ -74,7 +74,9 @@ struct ep_time {
 	uint64_t low, high; /* high may be EP_TIME_UNKNOWN */
 	uint64_t best;
 	bool exact;
-	bool refined; /* as in struct ep_record */
+	bool refined;  /* as in struct ep_record */
+	bool sampled;  /* the same */
+	uint32_t open; /* the same */
 };
 
 struct ep_event {

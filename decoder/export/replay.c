@@ -319,7 +319,7 @@ static void print_kernel_event(struct ep_replay *replay, const struct ep_trace_t
 			       const struct ep_kernel_event *call)
 {
 	const struct ep_kernel_event *end = ep_kernel_event_end(replay->trace->schedule, call);
-	const struct ep_time time = {call->tsc, call->tsc, call->tsc, true, false};
+	const struct ep_time time = {call->tsc, call->tsc, call->tsc, true, false, false, 0};
 	char text[EP_KERNEL_EVENT_TEXT], took[EP_TIMETEXT_SIZE];
 
 	print_time(replay, &time);

@@ -87,7 +87,7 @@ bool ep_pair_moved(const struct ep_pair *pair, unsigned percent)
 	const struct ep_stat *a = pair->sides[0], *b = pair->sides[1];
 	int64_t low, high;
 
-	if (!a || !b || a->durations.count < EP_MOVED_LEAST || b->durations.count < EP_MOVED_LEAST)
+	if (!a || !b || a->timed < EP_MOVED_LEAST || b->timed < EP_MOVED_LEAST)
 		return false;
 	low = a->median < b->median ? a->median : b->median;
 	high = a->median < b->median ? b->median : a->median;

@@ -17,10 +17,18 @@
 struct slot {
 	struct ep_stat *stat; /* NULL: not met */
 	uint32_t active;      /* frames of it on the thread's present stack */
+	/* Beginnings of the latest runs whose open time its total and self may have. */
+	uint64_t total_run, self_run;
 };
 
 struct table {
 	EP_ARRAY(struct slot) slots;
+};
+
+/* Where a thread's last event was. */
+struct last {
+	int64_t ns;
+	struct ep_time time; /* of one that was a call's begin or end */
 };
 
 struct counting {
@@ -31,6 +39,7 @@ struct counting {
 	struct ep_window window;
 	bool selected;         /* not all calls are counted */
 	struct table *threads; /* as the trace's */
+	struct last *last;     /* of each thread */
 	struct table all;
 };
 
@@ -69,22 +78,94 @@ static struct ep_stat *stat_of(struct counting *c, const struct ep_nest_thread *
 	return slot->stat;
 }
 
-/* A duration counts when both of its ends have times of their own, and nothing says that they may
- * be those of two calls. */
-static bool is_timed(const struct ep_event *event)
+/* A duration is one unless something says that its ends may be those of two calls. */
+static bool has_duration(const struct ep_event *event)
 {
 	uint32_t doubts = EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS;
 
-	if (event->kind != EP_EVENT_END || !event->begin.exact || !event->end.exact)
+	if (event->kind != EP_EVENT_END)
 		return false;
 	if (event->flags & EP_CALL_ABANDONED)
 		return event->flags & EP_CALL_UNWOUND;
 	return !(event->flags & doubts);
 }
 
-static void add_duration(struct ep_stat *stat, int64_t ns)
+static void add_duration(struct ep_quantiles *durations, int64_t ns)
 {
-	ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0);
+	ep_quantiles_add(durations, ns > 0 ? (uint64_t)ns : 0);
+}
+
+/* Both ends have times of their own, or it is so long that what is not known does not matter. */
+static bool is_timed(const struct ep_event *event)
+{
+	const struct ep_time *begin = &event->begin, *end = &event->end;
+
+	if (begin->exact && end->exact)
+		return true;
+	return begin->high <= end->low && end->high != EP_TIME_UNKNOWN &&
+	       end->high - begin->low - (end->low - begin->high) <= (end->low - begin->high) / 10;
+}
+
+/* ---- what is open ---- */
+
+/* `cycles` of a run of which some are open: the open part of these, in ns. */
+static int64_t open_part(const struct counting *c, const struct ep_time *time, uint64_t cycles)
+{
+	double share = (double)time->open / (double)(time->high - time->low);
+
+	return ep_trace_ns(c->trace, 0, (uint64_t)((double)cycles * share));
+}
+
+/* *least has `part` of a run's open time; it may have none, or all of it. */
+static void add_open(const struct counting *c, const struct ep_time *time, int64_t part,
+		     int64_t *least, int64_t *most, uint64_t *run)
+{
+	*least -= part;
+	*most -= part;
+	if (*run != time->low)
+		*most += ep_trace_ns(c->trace, 0, time->open);
+	*run = time->low;
+}
+
+/* Time has gone on in the frame since the thread's last event, and up to `time`: in one run, or in
+ * the end of one and the beginning of another. */
+static void add_open_self(struct counting *c, const struct ep_nest_thread *thread,
+			  const struct ep_nest_frame *frame, const struct ep_time *time)
+{
+	struct last *last = &c->last[thread->index], before = *last;
+	bool one_run = before.time.low == time->low;
+	uint64_t from = one_run ? before.time.best : time->low;
+	struct ep_stat *stat;
+	struct slot *slot;
+
+	*last = (struct last){thread->now, *time};
+	if (!frame || thread->now <= before.ns || !(before.time.open || time->open))
+		return;
+	stat = stat_of(c, thread, frame->function);
+	slot = slot_of(&c->threads[thread->index], frame->function->id);
+	if (before.time.open && !one_run)
+		add_open(c, &before.time,
+			 open_part(c, &before.time, before.time.high - before.time.best),
+			 &stat->self_least, &stat->self_most, &slot->self_run);
+	if (time->open && time->best > from)
+		add_open(c, time, open_part(c, time, time->best - from), &stat->self_least,
+			 &stat->self_most, &slot->self_run);
+}
+
+/* The outermost frame of its function ended: of the runs in which it began and ended. */
+static void add_open_total(struct counting *c, struct slot *slot, struct ep_stat *stat,
+			   const struct ep_event *event)
+{
+	const struct ep_time *begin = &event->begin, *end = &event->end;
+	bool one_run = begin->low == end->low;
+
+	if (begin->open)
+		add_open(c, begin,
+			 open_part(c, begin, (one_run ? end->best : begin->high) - begin->best),
+			 &stat->total_least, &stat->total_most, &slot->total_run);
+	if (end->open && !one_run)
+		add_open(c, end, open_part(c, end, end->best - end->low), &stat->total_least,
+			 &stat->total_most, &slot->total_run);
 }
 
 /* The outermost frame of its function ended. One that was suspended meanwhile has nothing added:
@@ -128,14 +209,21 @@ static void frame_ended(struct counting *c, const struct ep_nest_thread *thread,
 	stat->left += returned && event->flags & EP_CALL_ABANDONED;
 	stat->switched += returned && event->flags & EP_CALL_SWITCHED;
 	if (slot->active == 0) {
+		if (returned && !(event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)))
+			add_open_total(c, slot, stat, event);
 		stat->total += frame->ran;
 		add_spent(c, thread, frame, stat);
 	}
 	stat->self += frame->ran - frame->inner;
+	if (!has_duration(event))
+		return;
+	stat->whole++;
 	if (!is_timed(event))
 		return;
+	stat->timed++;
 	c->stats->timed++;
-	add_duration(stat, ep_trace_ns(c->trace, event->begin.best, event->end.best));
+	add_duration(event->begin.sampled && event->end.sampled ? &stat->sampled : &stat->durations,
+		     ep_trace_ns(c->trace, event->begin.best, event->end.best));
 }
 
 /* ---- spans --------------------------------------------------------------- */
@@ -167,8 +255,11 @@ static void add_span(struct counting *c, const struct ep_nest_thread *thread,
 	stat->before += before;
 	stat->total += span_ns(c, before ? thread->thread->first_tsc : event->since.best,
 			       event->begin.best);
-	if (!before && !(event->flags & EP_CALL_ACROSS_GAP))
-		add_duration(stat, ep_trace_ns(c->trace, event->since.best, event->begin.best));
+	if (before || event->flags & EP_CALL_ACROSS_GAP)
+		return;
+	stat->timed++;
+	stat->whole++;
+	add_duration(&stat->durations, ep_trace_ns(c->trace, event->since.best, event->begin.best));
 }
 
 static void add_open_span(struct counting *c, const struct ep_nest_thread *thread,
@@ -244,6 +335,13 @@ static int stats_event(void *context, const struct ep_event *event,
 {
 	struct counting *c = context;
 
+	if (event->kind == EP_EVENT_BEGIN && !(event->flags & EP_CALL_BEFORE))
+		add_open_self(c, thread, thread->count > 1 ? thread->frame - 1 : NULL,
+			      &event->begin);
+	else if (event->kind == EP_EVENT_END && !(event->flags & EP_CALL_STRAY))
+		add_open_self(c, thread, thread->frame, &event->end);
+	else
+		c->last[thread->index] = (struct last){thread->now + thread->gap, {0}};
 	switch (event->kind) {
 	case EP_EVENT_BEGIN:
 	case EP_EVENT_RESUME:
@@ -276,7 +374,15 @@ static int stats_event(void *context, const struct ep_event *event,
 static void finish(struct ep_stat *stat)
 {
 	struct ep_quantiles *durations = &stat->durations;
+	uint64_t samples = stat->sampled.count, others = stat->whole - stat->timed;
 
+	if (samples)
+		ep_quantiles_add_all(durations, &stat->sampled,
+				     (samples + others + samples / 2) / samples);
+	stat->total_least += stat->total;
+	stat->total_most += stat->total;
+	stat->self_least += stat->self;
+	stat->self_most += stat->self;
 	stat->median = (int64_t)ep_quantiles_at(durations, 50);
 	stat->p90 = (int64_t)ep_quantiles_at(durations, 90);
 	stat->p99 = (int64_t)ep_quantiles_at(durations, 99);
@@ -293,6 +399,7 @@ void ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struc
 		.window = {0, UINT64_MAX},
 		.selected = ep_selection_leaves_out(selection),
 		.threads = ep_calloc(trace->thread_count, sizeof(*c.threads)),
+		.last = ep_calloc(trace->thread_count, sizeof(*c.last)),
 	};
 	const struct ep_sink sink = {.context = &c,
 				     .event = stats_event,
@@ -309,6 +416,7 @@ void ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struc
 	for (size_t i = 0; i < trace->thread_count; i++)
 		ep_array_deinit(&c.threads[i].slots);
 	free(c.threads);
+	free(c.last);
 	ep_array_deinit(&c.all.slots);
 	for (size_t i = 0; i < stats->count; i++)
 		finish(stats->list[i]);
@@ -318,6 +426,7 @@ void ep_stats_deinit(struct ep_stats *stats)
 {
 	for (size_t i = 0; i < stats->count; i++) {
 		ep_quantiles_deinit(&stats->list[i]->durations);
+		ep_quantiles_deinit(&stats->list[i]->sampled);
 		free(stats->list[i]);
 	}
 	free(stats->list);

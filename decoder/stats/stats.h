@@ -25,6 +25,9 @@ struct ep_stat {
 	 * those from before.
 	 */
 	int64_t total, self; /* of spans: self is 0 */
+	/* Where calls without times of their own took longer or shorter than they usually do, it is
+	 * not known which of them did: between these the two may be. */
+	int64_t total_least, total_most, self_least, self_most;
 	/* Of `total`, as far as scheduling events show: on a CPU, and waiting for anything or for a
 	 * CPU. inside: of `waiting`, somewhere inside of it, in it or in what it called: in which
 	 * is not known, and in no row's self. What may have been a wait of another call is in none
@@ -32,9 +35,16 @@ struct ep_stat {
 	int64_t running, waiting, inside;
 	/* Of `total`: no scheduling events are there for it. */
 	int64_t unknown;
-	/* Durations of the calls whose begin and return have times of their own. */
+	/*
+	 * Calls whose duration is known to a tenth, and these durations: those of blocks in which
+	 * every record has a time stand for the others, so that long ones, which are known more
+	 * often, do not count for more.
+	 */
+	uint64_t timed;
 	struct ep_quantiles durations;
-	int64_t median, p90, p99; /* 0 when there is none */
+	struct ep_quantiles sampled; /* private, until they are among `durations` */
+	uint64_t whole;              /* private: calls that have a duration */
+	int64_t median, p90, p99;    /* 0 when there is none */
 };
 
 enum ep_stats_key {

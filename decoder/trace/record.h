@@ -41,6 +41,8 @@ enum ep_record_kind {
 
 struct ep_record {
 	enum ep_record_kind kind;
+	uint32_t open;    /* cycles of [low, high] that are not as usual between the records in it,
+			     more or less: which of them took those is not known. At most all */
 	uint64_t address; /* code address (process virtual) */
 	uint64_t low;     /* TSC: not before */
 	uint64_t high;    /* TSC: not after; EP_TIME_UNKNOWN after the last anchor of all */
@@ -50,6 +52,7 @@ struct ep_record {
 	bool exact;    /* low == high == time */
 	bool refined;  /* time leaves out when the thread was not on a CPU */
 	bool unsure;   /* its call may have waited, or another (placing.h) */
+	bool sampled;  /* exact, as each record of its block is, whatever it tells */
 	uint32_t gap;  /* EP_GAP_ */
 	union {
 		uint64_t lost;   /* GAP: records (hole, text) or blocks (lost blocks) missing */

@@ -218,10 +218,11 @@ static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 	records->costs[records->count] = records->costs[records->count - 1];
 
 	record->kind = kind;
+	record->open = 0;
 	record->address = 0;
 	record->gap = 0;
 	record->refined = false;
-	record->unsure = false;
+	record->unsure = record->sampled = false;
 	record->lost = 0;
 	record->other = 0;
 	return record;
@@ -474,6 +475,7 @@ static void read_event(struct decoding *d, uint64_t word)
 	if (stamp != 0) {
 		record->low = record->high = record->time = d->anchor;
 		record->exact = true;
+		record->sampled = d->block->block->every == 1;
 		d->pending = d->records->count;
 	}
 }

@@ -68,6 +68,7 @@ void ep_untimed_begin(struct ep_untimed *untimed, const struct ep_trace *trace,
 	untimed->asked = ep_thread_is_asked(thread) && !block->over_count;
 	untimed->count = 0;
 	untimed->absences = thread->absences;
+	untimed->transitions = &trace->transitions;
 	untimed->looks = trace->looks.list + from;
 	untimed->look_count = block->over_count ? 0 : end - from;
 	if (untimed->look_count > EP_BLOCK_RECORDS + 1)
@@ -100,6 +101,8 @@ void ep_untimed_add(struct ep_untimed *untimed, struct ep_untimed_run run)
 }
 
 /* ---- settling ---- */
+
+#define SLACK 256 /* TSC cycles */
 
 static bool is_in(const struct ep_untimed *untimed, size_t look, const struct ep_untimed_run *run)
 {
@@ -222,6 +225,32 @@ static void go_on(const struct ep_untimed_run *run, struct ep_record *records,
 	}
 }
 
+/* By how much `length` is off, beyond what caches and interrupts make of it. */
+static uint64_t off_by(uint64_t length, uint64_t expected)
+{
+	uint64_t more = length > expected ? length - expected : expected - length;
+	uint64_t less = length > expected ? expected : length;
+
+	return more > less / 4 + SLACK ? more : 0;
+}
+
+/* What the run took more or less than it usually does, or did lately; all of it, where nothing is
+ * known of what is usual. */
+static uint32_t unusual(const struct ep_transitions *transitions, const struct ep_untimed_run *run,
+			const uint32_t *costs, const struct ep_pace *pace)
+{
+	uint64_t length = run->high - run->low, expected = usual(costs, run->first, run->end);
+	uint64_t lately = at_pace(pace, expected), open = length;
+
+	if (transitions->size) {
+		open = off_by(length, expected / EP_TRANSITION_UNIT);
+		if (pace->usual && off_by(length, lately) < open)
+			open = off_by(length, lately);
+	}
+	open = open < length ? open : length;
+	return open < UINT32_MAX ? (uint32_t)open : UINT32_MAX;
+}
+
 static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run *run,
 		   struct ep_record *records, const uint32_t *costs, const struct ep_pace *pace)
 {
@@ -230,6 +259,11 @@ static void settle(const struct ep_untimed *untimed, const struct ep_untimed_run
 	uint64_t before, after;
 
 	if (!count) {
+		uint32_t open =
+			run->to == EP_RUN_DUE ? unusual(untimed->transitions, run, costs, pace) : 0;
+
+		for (unsigned i = run->first; i < run->end; i++)
+			records[i].open = open;
 		go_on(run, records, costs, pace);
 		return;
 	}

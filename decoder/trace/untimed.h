@@ -41,7 +41,8 @@ struct ep_untimed {
 	unsigned count;
 	struct ep_untimed_run runs[EP_BLOCK_RECORDS / 2 + 1];
 	const struct ep_absences *absences; /* the thread's */
-	const struct ep_trace_look *looks;  /* of the block, ascending */
+	const struct ep_transitions *transitions;
+	const struct ep_trace_look *looks; /* of the block, ascending */
 	size_t look_count, reached;
 	uint16_t positions[EP_BLOCK_RECORDS + 1]; /* of those that were reached: how many of the
 						     block's records came before */

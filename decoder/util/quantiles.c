@@ -22,20 +22,20 @@ static unsigned shift_of(unsigned row)
 	return row ? row - 1 : 0;
 }
 
-static void add_step(struct ep_quantiles *quantiles, uint64_t value)
+static void add_step(struct ep_quantiles *quantiles, uint64_t value, uint64_t times)
 {
 	unsigned row = row_of(value);
 
 	if (!quantiles->steps[row])
 		quantiles->steps[row] = ep_calloc(STEPS, sizeof(uint64_t));
-	quantiles->steps[row][(value >> shift_of(row)) & (STEPS - 1)]++;
+	quantiles->steps[row][(value >> shift_of(row)) & (STEPS - 1)] += times;
 }
 
 /* From now on they are too many. */
 static void leave_few(struct ep_quantiles *quantiles)
 {
-	for (unsigned i = 0; i < EP_QUANTILES_EXACT; i++)
-		add_step(quantiles, quantiles->few[i]);
+	for (unsigned i = 0; quantiles->few && i < quantiles->count; i++)
+		add_step(quantiles, quantiles->few[i], 1);
 	free(quantiles->few);
 	quantiles->few = NULL;
 }
@@ -54,12 +54,38 @@ void ep_quantiles_add(struct ep_quantiles *quantiles, uint64_t value)
 	if (quantiles->count < EP_QUANTILES_EXACT)
 		add_few(quantiles, value);
 	else
-		add_step(quantiles, value);
+		add_step(quantiles, value, 1);
 	if (quantiles->count == 0 || value < quantiles->min)
 		quantiles->min = value;
 	if (value > quantiles->max)
 		quantiles->max = value;
 	quantiles->count++;
+}
+
+void ep_quantiles_add_all(struct ep_quantiles *quantiles, const struct ep_quantiles *from,
+			  uint64_t times)
+{
+	if (from->count <= EP_QUANTILES_EXACT && quantiles->count <= EP_QUANTILES_EXACT &&
+	    quantiles->count + from->count * times <= EP_QUANTILES_EXACT) {
+		for (uint64_t i = 0; i < from->count * times; i++)
+			ep_quantiles_add(quantiles, from->few[i % from->count]);
+		return;
+	}
+	if (quantiles->count <= EP_QUANTILES_EXACT)
+		leave_few(quantiles);
+	for (unsigned i = 0; from->few && i < from->count; i++)
+		add_step(quantiles, from->few[i], times);
+	for (unsigned row = 0; row < sizeof(from->steps) / sizeof(*from->steps); row++)
+		for (unsigned i = 0; from->steps[row] && i < STEPS; i++)
+			if (from->steps[row][i])
+				add_step(quantiles,
+					 (uint64_t)(row ? i | STEPS : i) << shift_of(row),
+					 from->steps[row][i] * times);
+	if (from->count && (quantiles->count == 0 || from->min < quantiles->min))
+		quantiles->min = from->min;
+	if (from->max > quantiles->max)
+		quantiles->max = from->max;
+	quantiles->count += from->count * times;
 }
 
 void ep_quantiles_deinit(struct ep_quantiles *quantiles)

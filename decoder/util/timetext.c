@@ -39,6 +39,23 @@ const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns)
 	return out;
 }
 
+const char *ep_timetext_range(char out[EP_TIMETEXT_SIZE], int64_t likely, int64_t least,
+			      int64_t most)
+{
+	const char *unit = most < 1000         ? "ns"
+			   : most < 1000000    ? "us"
+			   : most < 1000000000 ? "ms"
+					       : "s";
+	double scale = most < 1000 ? 1 : most < 1000000 ? 1e3 : most < 1000000000 ? 1e6 : 1e9;
+	double high = (double)most / scale, low = least > 0 ? (double)least / scale : 0;
+
+	if (most - least <= most / 10)
+		return ep_timetext(out, likely);
+	snprintf(out, EP_TIMETEXT_SIZE, "~%.*f-%.*f %s", high < 9.95 && scale > 1, low,
+		 high < 9.95 && scale > 1, high, unit);
+	return out;
+}
+
 const char *ep_timetext_clock(char out[EP_TIMETEXT_SIZE + 16], uint64_t ns)
 {
 	time_t seconds = (time_t)(ns / 1000000000);

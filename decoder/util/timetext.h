@@ -13,6 +13,11 @@
  * signed. Returns `out`. */
 const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns);
 
+/* A duration that is somewhere between two: `likely`, as above, where these agree to a tenth of the
+ * greater; else "~0.2-5.3 ms", "~12-87 us". At most 12 characters up to 999 s. Returns `out`. */
+const char *ep_timetext_range(char out[EP_TIMETEXT_SIZE], int64_t likely, int64_t least,
+			      int64_t most);
+
 /* "2026-11-20 23:59:59.123456789 UTC" of ns since 1970. Returns `out`. */
 const char *ep_timetext_clock(char out[EP_TIMETEXT_SIZE + 16], uint64_t ns);
 

@@ -209,7 +209,8 @@ static void check_calls(const struct ep_trace *trace, const struct ep_trace_thre
 static bool same_time(const struct ep_time *a, const struct ep_time *b)
 {
 	return a->low == b->low && a->high == b->high && a->best == b->best &&
-	       a->exact == b->exact && a->refined == b->refined;
+	       a->exact == b->exact && a->refined == b->refined && a->sampled == b->sampled &&
+	       a->open == b->open;
 }
 
 /* A table knows of a call that begins whether it will end. */

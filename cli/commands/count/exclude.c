@@ -170,7 +170,7 @@ static void add_stats(struct work *work, const struct ep_stats *stats)
 		if (!times)
 			continue;
 		times->leaf = stat->total == stat->self && !stat->open;
-		if (stat->durations.count)
+		if (stat->timed)
 			times->median = stat->median;
 	}
 }

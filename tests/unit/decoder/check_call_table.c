@@ -44,11 +44,12 @@ static uint64_t any(uint64_t below)
 static struct ep_time any_time(void)
 {
 	uint64_t best = 1000 + any(1000);
-	struct ep_time time = {best, best, best, any(2), any(2)};
+	struct ep_time time = {best, best, best, any(2), any(2), any(2), 0};
 
 	if (any(2)) {
 		time.low = 500 + any(2);
 		time.high = any(3) ? 2500 + any(2) : EP_TIME_UNKNOWN;
+		time.open = (uint32_t)any(2) * 100;
 	}
 	return time;
 }
@@ -151,6 +152,8 @@ static void must_be_the_time(const struct ep_time *a, const struct ep_time *b)
 	ck_assert_uint_eq(a->best, b->best);
 	ck_assert_int_eq(a->exact, b->exact);
 	ck_assert_int_eq(a->refined, b->refined);
+	ck_assert_int_eq(a->sampled, b->sampled);
+	ck_assert_uint_eq(a->open, b->open);
 }
 
 static void must_be_the_place(const struct ep_wait_place *a, const struct ep_wait_place *b)

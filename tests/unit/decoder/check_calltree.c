@@ -35,7 +35,8 @@ static const char *script;
 
 static struct ep_time at(uint64_t ns)
 {
-	return (struct ep_time){START + ns, START + ns, START + ns, true, false};
+	return (struct ep_time){
+		.low = START + ns, .high = START + ns, .best = START + ns, .exact = true};
 }
 
 struct player {

@@ -57,7 +57,8 @@ static size_t steps;
 
 static struct ep_time at(uint64_t ns)
 {
-	return (struct ep_time){START + ns, START + ns, START + ns, true, false};
+	return (struct ep_time){
+		.low = START + ns, .high = START + ns, .best = START + ns, .exact = true};
 }
 
 static struct ep_event event_of(const struct step *step)

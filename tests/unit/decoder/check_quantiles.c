@@ -51,6 +51,34 @@ START_TEST(many_numbers_have_quantiles_within_0_4_percent)
 }
 END_TEST
 
+/* Ten small numbers that stand for 90 each, and a hundred large ones for themselves. */
+START_TEST(numbers_may_stand_for_several)
+{
+	struct ep_quantiles all = {0}, some = {0}, few = {0};
+
+	fill(&all, 100, 1000000);
+	fill(&some, 10, 1000);
+	ep_quantiles_add_all(&all, &some, 90);
+	ck_assert_uint_eq(all.count, 1000);
+	ck_assert_uint_eq(all.min, 1000);
+	ck_assert_uint_eq(all.max, 100 * 1000000);
+	check_close(&all, 9, 1000);
+	check_close(&all, 10, 2000);
+	check_close(&all, 90, 10 * 1000);
+	check_close(&all, 91, 10 * 1000000);
+	ep_quantiles_add_all(&few, &some, 6);
+	ck_assert_uint_eq(few.count, 60);
+	ck_assert_uint_eq(ep_quantiles_at(&few, 50), 5000);
+	ck_assert_uint_eq(ep_quantiles_at(&few, 51), 6000);
+	ep_quantiles_add_all(&few, &some, 1);
+	ck_assert_uint_eq(few.count, 70);
+	check_close(&few, 50, 5000);
+	ep_quantiles_deinit(&all);
+	ep_quantiles_deinit(&some);
+	ep_quantiles_deinit(&few);
+}
+END_TEST
+
 START_TEST(the_ends_of_64_bits_have_a_step)
 {
 	struct ep_quantiles quantiles = {0};
@@ -72,6 +100,7 @@ int main(void)
 
 	tcase_add_test(tests, few_numbers_have_exact_quantiles);
 	tcase_add_test(tests, many_numbers_have_quantiles_within_0_4_percent);
+	tcase_add_test(tests, numbers_may_stand_for_several);
 	tcase_add_test(tests, the_ends_of_64_bits_have_a_step);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);

@@ -58,7 +58,7 @@ static size_t script_count;
 
 static struct ep_time at(uint64_t tsc)
 {
-	return (struct ep_time){tsc, tsc, tsc, true, false};
+	return (struct ep_time){.low = tsc, .high = tsc, .best = tsc, .exact = true};
 }
 
 static struct ep_event event_of(unsigned call, bool end)

@@ -33,6 +33,21 @@ START_TEST(times_are_exact_to_the_nanosecond)
 }
 END_TEST
 
+START_TEST(a_range_that_agrees_to_a_tenth_is_one_figure)
+{
+	char out[EP_TIMETEXT_SIZE];
+
+	ck_assert_str_eq(ep_timetext_range(out, 95000, 90000, 100000), "95.000 us");
+	ck_assert_str_eq(ep_timetext_range(out, 95000, 89999, 100000), "~90-100 us");
+	ck_assert_str_eq(ep_timetext_range(out, 5000000, 15300, 5306000), "~0.0-5.3 ms");
+	ck_assert_str_eq(ep_timetext_range(out, 5, 1, 7), "~1-7 ns");
+	ck_assert_str_eq(ep_timetext_range(out, 500, -3, 999), "~0-999 ns");
+	ck_assert_str_eq(ep_timetext_range(out, 7000000000, 1000000000, INT64_C(123000000000)),
+			 "~1-123 s");
+	ck_assert_str_eq(ep_timetext_range(out, 0, 0, 0), "0 ns");
+}
+END_TEST
+
 START_TEST(what_is_no_time_is_refused)
 {
 	static const char *const bad[] = {
@@ -107,6 +122,7 @@ int main(void)
 	TCase *tests = tcase_create("all");
 
 	tcase_add_test(tests, times_are_exact_to_the_nanosecond);
+	tcase_add_test(tests, a_range_that_agrees_to_a_tenth_is_one_figure);
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, times_that_overflow_are_refused);
 	tcase_add_test(tests, times_print_with_three_decimals);
