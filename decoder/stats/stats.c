@@ -157,15 +157,17 @@ static void add_open_total(struct counting *c, struct slot *slot, struct ep_stat
 			   const struct ep_event *event)
 {
 	const struct ep_time *begin = &event->begin, *end = &event->end;
-	bool one_run = begin->low == end->low;
+	bool one_run = begin->open && begin->low == end->low;
 
 	if (begin->open)
 		add_open(c, begin,
 			 open_part(c, begin, (one_run ? end->best : begin->high) - begin->best),
 			 &stat->total_least, &stat->total_most, &slot->total_run);
 	if (end->open && !one_run)
-		add_open(c, end, open_part(c, end, end->best - end->low), &stat->total_least,
-			 &stat->total_most, &slot->total_run);
+		add_open(c, end,
+			 open_part(c, end,
+				   end->best - (end->low > begin->best ? end->low : begin->best)),
+			 &stat->total_least, &stat->total_most, &slot->total_run);
 }
 
 /* The outermost frame of its function ended. One that was suspended meanwhile has nothing added:

@@ -15,6 +15,7 @@
 
 #define SIZE_FIRST ((size_t)1 << 10)
 #define SIZE_MOST  ((size_t)1 << 19) /* 16 MiB while it learns */
+#define CLOCK_MOST 8                 /* times what reading the clock takes */
 #define FEW        8u
 #define FAR        16.0F /* times as long as usual: something else was in it */
 
@@ -221,7 +222,10 @@ void ep_transitions_learn(struct ep_transitions *transitions, const struct ep_tr
 	learn_all(&l, trace, learn_block);
 	if (l.pairs)
 		learn_all(&l, trace, learn_runs);
-	less = l.weight > 0 ? l.weighted / l.weight : (double)trace->clock.read_cost;
+	less = (double)trace->clock.read_cost;
+	/* A few runs may tell of something else. */
+	if (l.weight > 0 && l.weighted / l.weight < CLOCK_MOST * less)
+		less = l.weighted / l.weight;
 	if (l.pairs) {
 		transitions->size = l.size;
 		transitions->slots = ep_calloc(l.size, sizeof(*transitions->slots));

@@ -305,6 +305,8 @@ void ep_untimed_settle(struct ep_untimed *untimed, struct ep_record *records, co
 		       unsigned count, struct ep_pace *pace)
 {
 	ep_untimed_reach(untimed, UINT32_MAX, count);
+	if (!pace->usual && untimed->transitions->size)
+		*pace = (struct ep_pace){1, EP_TRANSITION_UNIT};
 	for (unsigned i = 0; i < untimed->count; i++) {
 		const struct ep_untimed_run *one = &untimed->runs[i];
 

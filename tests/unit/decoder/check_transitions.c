@@ -148,6 +148,7 @@ START_TEST(what_the_clock_takes_is_known_by_what_is_between_two_times)
 	uint64_t list[64], tsc = START + 100000;
 	struct ep_block *block;
 
+	arena->clock->read_cost = 8;
 	build_paced(START, 40, 1, true);
 	for (unsigned n = 0; n < 4; n++) {
 		for (unsigned i = 0; i < 40; i++)
