@@ -541,8 +541,8 @@ static void read_wait(struct ep_calls *calls)
 		.depth = depth_at(calls, height ? height - 1 : 0),
 		.stack = calls->pairing.now->number,
 		.call = place->call,
-		.begin = {slice->begin, slice->begin, slice->begin, true, false},
-		.end = {slice->end, slice->end, slice->end, true, false},
+		.begin = {slice->begin, slice->begin, slice->begin, .exact = true},
+		.end = {slice->end, slice->end, slice->end, .exact = true},
 		.place = place,
 	};
 }

@@ -16,6 +16,27 @@ const char *ep_point_word(enum ep_point point)
 	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point] : "unknown";
 }
 
+bool ep_event_took(const struct ep_trace *trace, const struct ep_event *event, struct ep_took *out)
+{
+	const struct ep_time *begin = &event->begin, *end = &event->end;
+	bool one_run = begin->open && begin->low == end->low;
+	uint64_t from = end->low > begin->best ? end->low : begin->best, open, all;
+
+	if (event->kind != EP_EVENT_END || event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY) ||
+	    end->high == EP_TIME_UNKNOWN)
+		return false;
+	open = ep_time_open_part(begin, (one_run ? end->best : begin->high) - begin->best);
+	all = begin->open;
+	if (!one_run) {
+		open += ep_time_open_part(end, end->best - from);
+		all += end->open;
+	}
+	out->likely = ep_trace_ns(trace, begin->best, end->best);
+	out->least = out->likely - ep_trace_ns(trace, 0, open);
+	out->most = out->least + ep_trace_ns(trace, 0, all);
+	return true;
+}
+
 bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
 		    struct ep_slice_times *out)
 {

@@ -112,6 +112,8 @@ static void head_columns(struct ep_json *json)
 					      "begin_latest_ns",
 					      "end_earliest_ns",
 					      "end_latest_ns",
+					      "duration_least_ns",
+					      "duration_most_ns",
 					      "time_ns",
 					      "earliest_ns",
 					      "latest_ns",
@@ -258,6 +260,8 @@ static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 {
 	bool before = frame->flags & EP_CALL_BEFORE;
 	int64_t began = ns_of(jsonl, frame->begin.best), ended;
+	struct ep_took took;
+	bool took_known = end && ep_event_took(jsonl->export->trace, end, &took);
 
 	if (before)
 		field_null(jsonl, "begin_ns");
@@ -269,10 +273,14 @@ static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 	} else {
 		field_null(jsonl, "end_ns");
 	}
-	if (end && !before)
+	if (end && !before && (!took_known || ep_took_is_known(&took)))
 		field_int(jsonl, "duration_ns", ended - began);
 	else
 		field_null(jsonl, "duration_ns");
+	if (took_known && !before && !ep_took_is_known(&took)) {
+		field_int(jsonl, "duration_least_ns", took.least > 0 ? took.least : 0);
+		field_int(jsonl, "duration_most_ns", took.most);
+	}
 	if (before)
 		field_int(jsonl, "begin_latest_ns", began);
 	else

@@ -87,16 +87,17 @@ static void print_time(struct ep_replay *replay, const struct ep_time *time)
 static void print_duration(struct ep_replay *replay, const struct ep_event *event)
 {
 	char text[EP_TIMETEXT_SIZE], mark[EP_TIMETEXT_SIZE + 2] = "";
+	struct ep_took took;
 
 	/* After the last clock read a time is only known not to be earlier. */
 	if (!event || event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY))
 		mark[0] = 0;
 	else if (event->end.high == EP_TIME_UNKNOWN)
 		snprintf(mark, sizeof(mark), "?");
-	else
-		snprintf(mark, sizeof(mark), "%s%s", ep_replay_approximate(event) ? "~" : "",
-			 ep_timetext(text, ep_trace_ns(replay->trace, event->begin.best,
-						       event->end.best)));
+	else if (ep_event_took(replay->trace, event, &took))
+		snprintf(mark, sizeof(mark), "%s%s",
+			 ep_replay_approximate(event) && ep_took_is_known(&took) ? "~" : "",
+			 ep_timetext_range(text, took.likely, took.least, took.most));
 	print_right(replay, mark, 13);
 	print_text(replay, " ");
 }

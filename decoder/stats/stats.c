@@ -111,9 +111,7 @@ static bool is_timed(const struct ep_event *event)
 /* `cycles` of a run of which some are open: the open part of these, in ns. */
 static int64_t open_part(const struct counting *c, const struct ep_time *time, uint64_t cycles)
 {
-	double share = (double)time->open / (double)(time->high - time->low);
-
-	return ep_trace_ns(c->trace, 0, (uint64_t)((double)cycles * share));
+	return ep_trace_ns(c->trace, 0, ep_time_open_part(time, cycles));
 }
 
 /* *least has `part` of a run's open time; it may have none, or all of it. */

@@ -56,6 +56,8 @@ static const struct ep_table_column calls[] = {
 	{"begin_ns", NUMBER},
 	{"end_ns", NUMBER},
 	{"duration_ns", NUMBER},
+	{"duration_least_ns", NUMBER},
+	{"duration_most_ns", NUMBER},
 	{"self_ns", NUMBER},
 	{"begin_earliest_ns", NUMBER},
 	{"begin_latest_ns", NUMBER},

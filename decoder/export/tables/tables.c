@@ -70,10 +70,15 @@ static void call_times(struct ep_tables *tables, struct ep_table_file *file,
 	bool before = frame->flags & EP_CALL_BEFORE;
 	int64_t began = ep_tables_ns(tables, frame->begin.best);
 	int64_t ended = end ? ep_tables_ns(tables, end->end.best) : 0;
+	struct ep_took took;
+	bool open = end && !before && ep_event_took(tables->export->trace, end, &took) &&
+		    !ep_took_is_known(&took);
 
 	number_cell(file, !before, began);
 	number_cell(file, end, ended);
-	number_cell(file, end && !before, ended - began);
+	number_cell(file, end && !before && !open, ended - began);
+	number_cell(file, open, open && took.least > 0 ? took.least : 0);
+	number_cell(file, open, open ? took.most : 0);
 	number_cell(file, end && !before, frame->ran - frame->inner);
 	if (before) {
 		ep_table_null(file, 1);

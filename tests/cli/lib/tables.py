@@ -47,7 +47,8 @@ wanted = {(text(one["thread"]), text(one["call"])): one for one in lines if one[
 calls = table("calls")
 if len(calls) != len(wanted):
     bad.append(f"calls: {len(calls)}, not {len(wanted)}")
-same = ("parent", "depth", "begin_ns", "end_ns", "duration_ns", "self_ns", "begin_earliest_ns", "begin_latest_ns",
+same = ("parent", "depth", "begin_ns", "end_ns", "duration_ns", "duration_least_ns",
+        "duration_most_ns", "self_ns", "begin_earliest_ns", "begin_latest_ns",
         "end_earliest_ns", "end_latest_ns", "unsure_wait_ns", "flags")
 for row in calls:
     one = wanted.pop((row["thread"], row["call"]), None)
@@ -65,7 +66,7 @@ for row in calls:
         if "\\x" not in function[cell] and function[cell] != shown(text(one[key])):
             bad.append(f"functions: {cell} is {function[cell]}, not {one[key]}")
     states = [row[key] for key in ("running_ns", "ready_ns", "blocked_ns", "unknown_ns")]
-    if any(states) and abs(sum(map(int, states)) - int(row["duration_ns"])) > 2:
+    if any(states) and abs(sum(map(int, states)) - (int(row["end_ns"]) - int(row["begin_ns"]))) > 2:
         bad.append(f"calls: the states of {row} do not add up")
 
 # Notes and other points, and spans by their ends.

@@ -220,7 +220,7 @@ static void take_calls(const char *words)
 
 			calls[open.count++] =
 				(struct ep_event){.function = function_of(*at),
-						  .begin = {begin, begin, begin, true, false}};
+						  .begin = {begin, begin, begin, .exact = true}};
 		}
 	open.calls = calls;
 }
