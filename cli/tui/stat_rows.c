@@ -79,6 +79,10 @@ static void draw_number(const struct ep_stat *stat, enum ep_stats_key key, struc
 		snprintf(text, sizeof(text), "%" PRIu64, stat->calls);
 	else if (untimed || (stat->function->span && key == EP_STATS_SELF))
 		snprintf(text, sizeof(text), "-");
+	else if (key == EP_STATS_SELF)
+		ep_timetext_range(text, value, stat->self_least, stat->self_most);
+	else if (key == EP_STATS_TOTAL)
+		ep_timetext_range(text, value, stat->total_least, stat->total_most);
 	else
 		ep_timetext(text, value);
 	ep_row_number(line, EP_INK_PLAIN, COLUMN, text);

@@ -492,17 +492,12 @@ static void expect(struct decoding *d, uint64_t word)
 	records->word = word;
 }
 
-static bool is_event(uint64_t word)
-{
-	return (word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT;
-}
-
 static void read_word(struct decoding *d, uint64_t word)
 {
-	expect(d, is_event(word) ? word : 0);
+	expect(d, ep_word_is_event(word) ? word : 0);
 	if (word == 0)
 		add_gap(d, EP_GAP_HOLE, 1);
-	else if (is_event(word))
+	else if (ep_word_is_event(word))
 		read_event(d, word);
 	else
 		read_escape(d, word);
@@ -591,7 +586,7 @@ static void place_tail(struct decoding *d)
 	}
 	high = next->tsc > d->anchor ? next->tsc : d->anchor;
 	end_drift(d, high);
-	expect(d, is_event(next->block->records[0]) ? next->block->records[0] : 0);
+	expect(d, ep_word_is_event(next->block->records[0]) ? next->block->records[0] : 0);
 	place(d, high,
 	      next->lost_before == 0 &&
 		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)),

@@ -14,7 +14,8 @@
 #include "decoder/trace/trace.h"
 
 #define SIZE_FIRST ((size_t)1 << 10)
-#define SIZE_MOST  ((size_t)1 << 19) /* 16 MiB while it learns */
+#define SIZE_MOST  ((size_t)1 << 19) /* 12 MiB while it learns, 8 MiB then */
+#define PROBES     64u               /* whoever makes keys collide has them left out */
 #define CLOCK_MOST 8                 /* times what reading the clock takes */
 #define FEW        8u
 #define FAR        16.0F /* times as long as usual: something else was in it */
@@ -34,11 +35,6 @@ struct learning {
 	double weighted, weight; /* of what a record takes less where it has no time */
 };
 
-static bool is_event(uint64_t word)
-{
-	return (word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT;
-}
-
 static uint64_t key_of(uint64_t before, uint64_t after)
 {
 	uint64_t mask = EP_RETURN_BIT | EP_ADDRESS_MASK;
@@ -49,13 +45,16 @@ static uint64_t key_of(uint64_t before, uint64_t after)
 	return key ? key : 1;
 }
 
+/* Its slot, or the free one where it belongs; NULL: neither is near. */
 static struct learned *find(const struct learning *l, uint64_t key)
 {
-	size_t at = (size_t)key & (l->size - 1);
+	for (size_t i = 0; i < PROBES; i++) {
+		struct learned *one = &l->slots[((size_t)key + i) & (l->size - 1)];
 
-	while (l->slots[at].key && l->slots[at].key != key)
-		at = (at + 1) & (l->size - 1);
-	return &l->slots[at];
+		if (!one->key || one->key == key)
+			return one;
+	}
+	return NULL;
 }
 
 static void grow(struct learning *l)
@@ -64,9 +63,14 @@ static void grow(struct learning *l)
 
 	l->size = old.size ? old.size * 2 : SIZE_FIRST;
 	l->slots = ep_calloc(l->size, sizeof(*l->slots));
-	for (size_t i = 0; i < old.size; i++)
-		if (old.slots[i].key)
-			*find(l, old.slots[i].key) = old.slots[i];
+	l->used = 0;
+	for (size_t i = 0; i < old.size; i++) {
+		struct learned *one = old.slots[i].key ? find(l, old.slots[i].key) : NULL;
+
+		if (one)
+			*one = old.slots[i];
+		l->used += one != NULL;
+	}
 	free(old.slots);
 }
 
@@ -78,7 +82,7 @@ static struct learned *add(struct learning *l, uint64_t key)
 	if (l->used * 2 >= l->size && l->size < SIZE_MOST)
 		grow(l);
 	one = find(l, key);
-	if (!one->key && l->used * 2 >= l->size)
+	if (!one || (!one->key && l->used * 2 >= l->size))
 		return NULL;
 	l->used += !one->key;
 	one->key = key;
@@ -118,7 +122,7 @@ static void learn_block(struct learning *l, const struct ep_trace_block *block)
 		uint64_t before = words[i - 1], after = words[i], cycles;
 
 		if (!(before >> EP_STAMP_SHIFT) || !(after >> EP_STAMP_SHIFT) ||
-		    !is_event(before) || !is_event(after)) {
+		    !ep_word_is_event(before) || !ep_word_is_event(after)) {
 			timed = block->block->every > 1 ? 0 : AROUND_WAIT;
 			continue;
 		}
@@ -137,9 +141,9 @@ static float cycles_between(const struct learning *l, uint64_t before, uint64_t 
 {
 	const struct learned *one = find(l, key_of(before, after));
 
-	if (!one->count)
+	if (!one || !one->count)
 		one = find(l, key_of(before, 0));
-	return one->count ? one->cycles : 0;
+	return one && one->count ? one->cycles : 0;
 }
 
 /*
@@ -157,14 +161,16 @@ static void learn_run(struct learning *l, uint64_t cycles, double expected, unsi
 static void learn_runs(struct learning *l, const struct ep_trace_block *block)
 {
 	const uint64_t *words = block->block->records;
-	uint64_t stamp = is_event(words[0]) ? words[0] >> EP_STAMP_SHIFT : 0; /* of the last time */
+	uint64_t stamp =
+		ep_word_is_event(words[0]) ? words[0] >> EP_STAMP_SHIFT : 0; /* of the last time */
 	double expected = 0;
 	unsigned records = 0;
 
 	for (uint32_t i = 1; block->block->every > 1 && i < block->words; i++) {
 		uint64_t before = words[i - 1], after = words[i], now = after >> EP_STAMP_SHIFT;
-		float cycles =
-			is_event(before) && is_event(after) ? cycles_between(l, before, after) : 0;
+		float cycles = ep_word_is_event(before) && ep_word_is_event(after)
+				       ? cycles_between(l, before, after)
+				       : 0;
 
 		expected += (double)cycles;
 		records++;
@@ -174,7 +180,7 @@ static void learn_runs(struct learning *l, const struct ep_trace_block *block)
 			continue;
 		if (stamp)
 			learn_run(l, ((now - stamp) & 0xffff) << EP_TICK_SHIFT, expected, records);
-		stamp = is_event(after) ? now : 0;
+		stamp = ep_word_is_event(after) ? now : 0;
 		expected = 0;
 		records = 0;
 	}
@@ -200,10 +206,10 @@ static bool has_untimed(const struct ep_trace *trace)
 
 static uint32_t units(double cycles, double less)
 {
-	/* The clock is not all of it. */
-	double left = cycles - (less > 0 ? less : 0) > cycles / 8 ? cycles - (less > 0 ? less : 0)
-								  : cycles / 8;
+	double left = less > 0 ? cycles - less : cycles;
 
+	/* The clock is not all of it. */
+	left = left > cycles / 8 ? left : cycles / 8;
 	return (uint32_t)(left * EP_TRANSITION_UNIT) + 1;
 }
 
@@ -247,11 +253,16 @@ void ep_transitions_deinit(struct ep_transitions *transitions)
 /* 0: there is no such pair. */
 static uint32_t usual(const struct ep_transitions *transitions, uint64_t key)
 {
-	size_t at = (size_t)key & (transitions->size - 1);
+	for (size_t i = 0; i < PROBES; i++) {
+		const struct ep_transition *one =
+			&transitions->slots[((size_t)key + i) & (transitions->size - 1)];
 
-	while (transitions->slots[at].key && transitions->slots[at].key != key)
-		at = (at + 1) & (transitions->size - 1);
-	return transitions->slots[at].key ? transitions->slots[at].usual : 0;
+		if (!one->key)
+			return 0;
+		if (one->key == key)
+			return one->usual;
+	}
+	return 0;
 }
 
 uint32_t ep_transitions_between(const struct ep_transitions *transitions, uint64_t before,

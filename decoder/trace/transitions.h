@@ -7,15 +7,23 @@
 #ifndef EPITAPH_TRANSITIONS_H
 #define EPITAPH_TRANSITIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/format.h"
+
 struct ep_trace;
 
+/* A block's word is a call or return, and no escape. */
+static inline bool ep_word_is_event(uint64_t word)
+{
+	return (word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT;
+}
+
 struct ep_transition {
-	uint64_t key; /* 0: free */
-	uint32_t
-		usual; /* EP_TRANSITION_UNIT-ths of a cycle, without what reading the clock takes */
+	uint64_t key;   /* 0: free */
+	uint32_t usual; /* in EP_TRANSITION_UNIT-ths of a cycle; without reading the clock */
 };
 
 struct ep_transitions {

@@ -78,7 +78,7 @@ void ep_untimed_begin(struct ep_untimed *untimed, const struct ep_trace *trace,
 
 static bool is_timed_event(uint64_t word)
 {
-	return word >> EP_STAMP_SHIFT && (word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT;
+	return word >> EP_STAMP_SHIFT && ep_word_is_event(word);
 }
 
 /* One that was due is not followed by another that is timed, unless the kernel asked. */

@@ -49,6 +49,18 @@ static unsigned clock_reads(const struct ep_trace_block *block)
 	return count;
 }
 
+/* How many of its words were written by block_end: of the last block, those up to its last time. */
+static uint32_t words_by_end(const struct ep_trace_thread *thread, size_t index)
+{
+	const struct ep_trace_block *block = &thread->blocks[index];
+	uint32_t words = block->words;
+
+	if (index + 1 == thread->block_count)
+		while (words > 0 && !(block->block->records[words - 1] >> EP_STAMP_SHIFT))
+			words--;
+	return words;
+}
+
 /* When the block was full: when the next one was entered, if none is missing between. */
 static uint64_t block_end(const struct ep_trace_thread *thread, size_t index)
 {
@@ -81,7 +93,7 @@ static void write_thread(struct ep_perfetto *perfetto, size_t index, uint64_t re
 		seconds = (double)ep_trace_ns(trace, block->tsc, end) / 1e9;
 		if (seconds <= 0)
 			continue;
-		write_value(perfetto, records, block->tsc, block->words / seconds);
+		write_value(perfetto, records, block->tsc, words_by_end(thread, i) / seconds);
 		if (read_cost)
 			write_value(perfetto, clock, block->tsc,
 				    100.0 * clock_reads(block) * (double)read_cost /
