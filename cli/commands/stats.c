@@ -60,18 +60,13 @@ static bool has_unknown(const struct table *table)
 	return false;
 }
 
-static bool is_range(int64_t least, int64_t most)
-{
-	return most - least > most / 10;
-}
-
 static bool has_range(const struct table *table)
 {
 	for (size_t i = 0; i < rows(table); i++) {
 		const struct ep_stat *stat = table->stats.list[i];
 
-		if (is_range(stat->total_least, stat->total_most) ||
-		    is_range(stat->self_least, stat->self_most))
+		if (!ep_times_agree(stat->total_least, stat->total_most) ||
+		    !ep_times_agree(stat->self_least, stat->self_most))
 			return true;
 	}
 	return false;
@@ -423,8 +418,7 @@ const struct ep_command ep_command_stats = {
 		"that is traced, and how long single calls took: min, median, p90, p99, max.\n\n"
 		"A time that is known within an interval only is placed as such calls usually are, "
 		"which those tell that have times. Where they took longer or shorter than usual, "
-		"it "
-		"is not known which of them did: where that makes more than a tenth of total or "
+		"it is not known which of them did: where that makes more than a tenth of total or "
 		"self, it is a range, as in ~1.2-3.4 ms (JSON and CSV: total_least_ns, "
 		"total_most_ns, self_least_ns, self_most_ns; total_ns and self_ns are in it).\n\n"
 		"Min to max are of the calls whose duration is known to a tenth, counted as timed. "

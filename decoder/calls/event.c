@@ -16,24 +16,35 @@ const char *ep_point_word(enum ep_point point)
 	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point] : "unknown";
 }
 
-bool ep_event_took(const struct ep_trace *trace, const struct ep_event *event, struct ep_took *out)
+unsigned ep_event_open(const struct ep_event *event, struct ep_open out[2])
 {
 	const struct ep_time *begin = &event->begin, *end = &event->end;
 	bool one_run = begin->open && begin->low == end->low;
-	uint64_t from = end->low > begin->best ? end->low : begin->best, open, all;
+	uint64_t from = end->low > begin->best ? end->low : begin->best;
+	unsigned count = 0;
+
+	if (begin->open)
+		out[count++] = (struct ep_open){
+			begin, ep_time_open_part(begin, (one_run ? end->best : begin->high) -
+								begin->best)};
+	if (end->open && !one_run)
+		out[count++] = (struct ep_open){end, ep_time_open_part(end, end->best - from)};
+	return count;
+}
+
+bool ep_event_took(const struct ep_trace *trace, const struct ep_event *event, struct ep_took *out)
+{
+	struct ep_open open[2];
 
 	if (event->kind != EP_EVENT_END || event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY) ||
-	    end->high == EP_TIME_UNKNOWN)
+	    event->end.high == EP_TIME_UNKNOWN)
 		return false;
-	open = ep_time_open_part(begin, (one_run ? end->best : begin->high) - begin->best);
-	all = begin->open;
-	if (!one_run) {
-		open += ep_time_open_part(end, end->best - from);
-		all += end->open;
+	out->likely = out->least = out->most =
+		ep_trace_ns(trace, event->begin.best, event->end.best);
+	for (unsigned i = ep_event_open(event, open); i-- > 0;) {
+		out->least -= ep_trace_ns(trace, 0, open[i].part);
+		out->most += ep_trace_ns(trace, 0, open[i].time->open - open[i].part);
 	}
-	out->likely = ep_trace_ns(trace, begin->best, end->best);
-	out->least = out->likely - ep_trace_ns(trace, 0, open);
-	out->most = out->least + ep_trace_ns(trace, 0, all);
 	return true;
 }
 

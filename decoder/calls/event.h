@@ -112,12 +112,6 @@ struct ep_event {
 struct ep_wait_place;
 struct ep_slice_times;
 
-/* How long a call took, in ns: what is open of the runs of records in which it began and ended may
- * be none of it, or all. */
-struct ep_took {
-	int64_t likely, least, most;
-};
-
 /* `cycles` of a time's interval: what is open of these. */
 static inline uint64_t ep_time_open_part(const struct ep_time *time, uint64_t cycles)
 {
@@ -126,14 +120,23 @@ static inline uint64_t ep_time_open_part(const struct ep_time *time, uint64_t cy
 		       : 0;
 }
 
+/* What is open of a call: of the runs of records in which it began and ended, the call may have
+ * none of a run's, or all. */
+struct ep_open {
+	const struct ep_time *time; /* the run's; borrowed from the event */
+	uint64_t part; /* cycles of time->open that the event's times give to the call */
+};
+
+/* Of a call that ended and has a begin; how many, at most 2. */
+unsigned ep_event_open(const struct ep_event *event, struct ep_open out[2]);
+
+/* How long a call took, in ns, by what is open. */
+struct ep_took {
+	int64_t likely, least, most;
+};
+
 /* Of a call that ended; false: it has no begin, or no end that is known. */
 bool ep_event_took(const struct ep_trace *trace, const struct ep_event *event, struct ep_took *out);
-
-/* Least and most agree to a tenth of the most. */
-static inline bool ep_took_is_known(const struct ep_took *took)
-{
-	return took->most - took->least <= took->most / 10;
-}
 
 /* What the time of a call that ended was spent on, as far as that is certain; what is not counts as
  * unknown, and is at least 1 ns where EP_CALL_UNSURE_WAIT is set. False: it has no begin, or

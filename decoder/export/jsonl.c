@@ -13,6 +13,7 @@
 #include "decoder/export/flags.h"
 #include "decoder/export/replay.h"
 #include "decoder/util/json.h"
+#include "decoder/util/timetext.h"
 #include "decoder/trace/records.h"
 
 #define VERSION 1
@@ -273,11 +274,11 @@ static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 	} else {
 		field_null(jsonl, "end_ns");
 	}
-	if (end && !before && (!took_known || ep_took_is_known(&took)))
+	if (end && !before && (!took_known || ep_times_agree(took.least, took.most)))
 		field_int(jsonl, "duration_ns", ended - began);
 	else
 		field_null(jsonl, "duration_ns");
-	if (took_known && !before && !ep_took_is_known(&took)) {
+	if (took_known && !before && !ep_times_agree(took.least, took.most)) {
 		field_int(jsonl, "duration_least_ns", took.least > 0 ? took.least : 0);
 		field_int(jsonl, "duration_most_ns", took.most);
 	}

@@ -96,7 +96,8 @@ static void print_duration(struct ep_replay *replay, const struct ep_event *even
 		snprintf(mark, sizeof(mark), "?");
 	else if (ep_event_took(replay->trace, event, &took))
 		snprintf(mark, sizeof(mark), "%s%s",
-			 ep_replay_approximate(event) && ep_took_is_known(&took) ? "~" : "",
+			 ep_replay_approximate(event) && ep_times_agree(took.least, took.most) ? "~"
+											       : "",
 			 ep_timetext_range(text, took.likely, took.least, took.most));
 	print_right(replay, mark, 13);
 	print_text(replay, " ");

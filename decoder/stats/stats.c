@@ -108,18 +108,12 @@ static bool is_timed(const struct ep_event *event)
 
 /* ---- what is open ---- */
 
-/* `cycles` of a run of which some are open: the open part of these, in ns. */
-static int64_t open_part(const struct counting *c, const struct ep_time *time, uint64_t cycles)
-{
-	return ep_trace_ns(c->trace, 0, ep_time_open_part(time, cycles));
-}
-
-/* *least has `part` of a run's open time; it may have none, or all of it. */
-static void add_open(const struct counting *c, const struct ep_time *time, int64_t part,
+/* *least has `part` of a run's open cycles; it may have none, or all of them. */
+static void add_open(const struct counting *c, const struct ep_time *time, uint64_t part,
 		     int64_t *least, int64_t *most, uint64_t *run)
 {
-	*least -= part;
-	*most -= part;
+	*least -= ep_trace_ns(c->trace, 0, part);
+	*most -= ep_trace_ns(c->trace, 0, part);
 	if (*run != time->low)
 		*most += ep_trace_ns(c->trace, 0, time->open);
 	*run = time->low;
@@ -143,10 +137,10 @@ static void add_open_self(struct counting *c, const struct ep_nest_thread *threa
 	slot = slot_of(&c->threads[thread->index], frame->function->id);
 	if (before.time.open && !one_run)
 		add_open(c, &before.time,
-			 open_part(c, &before.time, before.time.high - before.time.best),
+			 ep_time_open_part(&before.time, before.time.high - before.time.best),
 			 &stat->self_least, &stat->self_most, &slot->self_run);
 	if (time->open && time->best > from)
-		add_open(c, time, open_part(c, time, time->best - from), &stat->self_least,
+		add_open(c, time, ep_time_open_part(time, time->best - from), &stat->self_least,
 			 &stat->self_most, &slot->self_run);
 }
 
@@ -154,18 +148,12 @@ static void add_open_self(struct counting *c, const struct ep_nest_thread *threa
 static void add_open_total(struct counting *c, struct slot *slot, struct ep_stat *stat,
 			   const struct ep_event *event)
 {
-	const struct ep_time *begin = &event->begin, *end = &event->end;
-	bool one_run = begin->open && begin->low == end->low;
+	struct ep_open open[2];
+	unsigned count = ep_event_open(event, open);
 
-	if (begin->open)
-		add_open(c, begin,
-			 open_part(c, begin, (one_run ? end->best : begin->high) - begin->best),
-			 &stat->total_least, &stat->total_most, &slot->total_run);
-	if (end->open && !one_run)
-		add_open(c, end,
-			 open_part(c, end,
-				   end->best - (end->low > begin->best ? end->low : begin->best)),
-			 &stat->total_least, &stat->total_most, &slot->total_run);
+	for (unsigned i = 0; i < count; i++)
+		add_open(c, open[i].time, open[i].part, &stat->total_least, &stat->total_most,
+			 &slot->total_run);
 }
 
 /* The outermost frame of its function ended. One that was suspended meanwhile has nothing added:

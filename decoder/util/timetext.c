@@ -49,7 +49,7 @@ const char *ep_timetext_range(char out[EP_TIMETEXT_SIZE], int64_t likely, int64_
 	double scale = most < 1000 ? 1 : most < 1000000 ? 1e3 : most < 1000000000 ? 1e6 : 1e9;
 	double high = (double)most / scale, low = least > 0 ? (double)least / scale : 0;
 
-	if (most - least <= most / 10)
+	if (ep_times_agree(least, most))
 		return ep_timetext(out, likely);
 	snprintf(out, EP_TIMETEXT_SIZE, "~%.*f-%.*f %s", high < 9.95 && scale > 1, low,
 		 high < 9.95 && scale > 1, high, unit);

@@ -13,8 +13,14 @@
  * signed. Returns `out`. */
 const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns);
 
-/* A duration that is somewhere between two: `likely`, as above, where these agree to a tenth of the
- * greater; else "~0.2-5.3 ms", "~12-87 us". At most 12 characters up to 999 s. Returns `out`. */
+/* They are one figure: to a tenth of the greater. */
+static inline bool ep_times_agree(int64_t least, int64_t most)
+{
+	return most - least <= most / 10;
+}
+
+/* A duration that is somewhere between two: `likely`, as above, where these agree; else "~0.2-5.3
+ * ms", "~12-87 us". At most 12 characters up to 999 s. Returns `out`. */
 const char *ep_timetext_range(char out[EP_TIMETEXT_SIZE], int64_t likely, int64_t least,
 			      int64_t most);
 

@@ -104,8 +104,8 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	if (!last) /* lost by a rescue, just now */
 		return false;
 	now = present_block(tls, cursor, last);
-	/* Whose time is not the block's: it tells how many records there were in it. Nor is it that
-	 * of calls before it: as if the thread had been away. */
+	/* The time that growing takes is no block's, as a block's time tells the rate of its
+	 * records. It is no earlier call's either: so the thread counts as having been away. */
 	since = now && ep_rings_grow(tls->thread, now) ? later(tsc) : tsc;
 	asked |= since - tsc > GROWING && tls->thread->flags & EP_THREAD_ASKED;
 	block = now ? ep_rings_next(now) : (struct ep_block *)cursor;

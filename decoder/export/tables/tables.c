@@ -13,6 +13,7 @@
 #include "decoder/export/flags.h"
 #include "decoder/export/replay.h"
 #include "decoder/kernel/schedule.h"
+#include "decoder/util/timetext.h"
 
 /* ---- cells ---- */
 
@@ -72,7 +73,7 @@ static void call_times(struct ep_tables *tables, struct ep_table_file *file,
 	int64_t ended = end ? ep_tables_ns(tables, end->end.best) : 0;
 	struct ep_took took;
 	bool open = end && !before && ep_event_took(tables->export->trace, end, &took) &&
-		    !ep_took_is_known(&took);
+		    !ep_times_agree(took.least, took.most);
 
 	number_cell(file, !before, began);
 	number_cell(file, end, ended);
