@@ -42,8 +42,9 @@ bool ep_event_took(const struct ep_trace *trace, const struct ep_event *event, s
 	out->likely = out->least = out->most =
 		ep_trace_ns(trace, event->begin.best, event->end.best);
 	for (unsigned i = ep_event_open(event, open); i-- > 0;) {
-		out->least -= ep_trace_ns(trace, 0, open[i].part);
-		out->most += ep_trace_ns(trace, 0, open[i].time->open - open[i].part);
+		out->least = ep_ns_add(out->least, -ep_trace_ns(trace, 0, open[i].part));
+		out->most = ep_ns_add(out->most,
+				      ep_trace_ns(trace, 0, open[i].time->open - open[i].part));
 	}
 	return true;
 }

@@ -115,9 +115,11 @@ struct ep_slice_times;
 /* `cycles` of a time's interval: what is open of these. */
 static inline uint64_t ep_time_open_part(const struct ep_time *time, uint64_t cycles)
 {
-	return time->open
-		       ? (uint64_t)((double)cycles * time->open / (double)(time->high - time->low))
-		       : 0;
+	uint64_t length = time->high - time->low;
+
+	if (time->open >= length)
+		return time->open ? cycles : 0;
+	return (uint64_t)((double)cycles * time->open / (double)length);
 }
 
 /* What is open of a call: of the runs of records in which it began and ended, the call may have

@@ -112,10 +112,12 @@ static bool is_timed(const struct ep_event *event)
 static void add_open(const struct counting *c, const struct ep_time *time, uint64_t part,
 		     int64_t *least, int64_t *most, uint64_t *run)
 {
-	*least -= ep_trace_ns(c->trace, 0, part);
-	*most -= ep_trace_ns(c->trace, 0, part);
+	int64_t has = ep_trace_ns(c->trace, 0, part);
+
+	*least = ep_ns_add(*least, -has);
+	*most = ep_ns_add(*most, -has);
 	if (*run != time->low)
-		*most += ep_trace_ns(c->trace, 0, time->open);
+		*most = ep_ns_add(*most, ep_trace_ns(c->trace, 0, time->open));
 	*run = time->low;
 }
 
@@ -367,10 +369,10 @@ static void finish(struct ep_stat *stat)
 	if (samples)
 		ep_quantiles_add_all(durations, &stat->sampled,
 				     (samples + others + samples / 2) / samples);
-	stat->total_least += stat->total;
-	stat->total_most += stat->total;
-	stat->self_least += stat->self;
-	stat->self_most += stat->self;
+	stat->total_least = ep_ns_add(stat->total_least, stat->total);
+	stat->total_most = ep_ns_add(stat->total_most, stat->total);
+	stat->self_least = ep_ns_add(stat->self_least, stat->self);
+	stat->self_most = ep_ns_add(stat->self_most, stat->self);
 	stat->median = (int64_t)ep_quantiles_at(durations, 50);
 	stat->p90 = (int64_t)ep_quantiles_at(durations, 90);
 	stat->p99 = (int64_t)ep_quantiles_at(durations, 99);

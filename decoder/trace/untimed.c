@@ -48,13 +48,17 @@ void ep_trace_read_looks(struct ep_trace *trace)
 		qsort(trace->looks.list, trace->looks.count, sizeof(*trace->looks.list), in_order);
 }
 
-static size_t looks_before(const struct ep_trace *trace, uint32_t serial, uint64_t sequence)
+/* Those of the thread's blocks up to `sequence`, with it or without. */
+static size_t looks_before(const struct ep_trace *trace, uint32_t serial, uint64_t sequence,
+			   bool with)
 {
 	const struct ep_trace_look *list = trace->looks.list;
 
-	return ep_partition_point(trace->looks.count, i,
-				  list[i].serial < serial || (list[i].serial == serial &&
-							      list[i].sequence < sequence));
+	return ep_partition_point(
+		trace->looks.count, i,
+		list[i].serial < serial ||
+			(list[i].serial == serial &&
+			 (list[i].sequence < sequence || (with && list[i].sequence == sequence))));
 }
 
 /* ---- while the block is decoded ---- */
@@ -62,8 +66,8 @@ static size_t looks_before(const struct ep_trace *trace, uint32_t serial, uint64
 void ep_untimed_begin(struct ep_untimed *untimed, const struct ep_trace *trace,
 		      const struct ep_trace_thread *thread, const struct ep_trace_block *block)
 {
-	size_t from = looks_before(trace, thread->serial, block->sequence);
-	size_t end = looks_before(trace, thread->serial, block->sequence + 1);
+	size_t from = looks_before(trace, thread->serial, block->sequence, false);
+	size_t end = looks_before(trace, thread->serial, block->sequence, true);
 
 	untimed->asked = ep_thread_is_asked(thread) && !block->over_count;
 	untimed->count = 0;

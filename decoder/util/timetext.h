@@ -16,7 +16,7 @@ const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns);
 /* They are one figure: to a tenth of the greater. */
 static inline bool ep_times_agree(int64_t least, int64_t most)
 {
-	return most - least <= most / 10;
+	return least >= most - most / 10;
 }
 
 /* A duration that is somewhere between two: `likely`, as above, where these agree; else "~0.2-5.3

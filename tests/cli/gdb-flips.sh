@@ -15,8 +15,10 @@ loop=
 trap 'kill -9 $process $loop 2>/dev/null || true' EXIT
 
 "$BIN/epitaph-cc" -g -O2 -pthread "$TOP/tests/programs/breakable.c" -o breakable
-mkfifo in out
 begin() { # as $process; it is right when it says so in the end
+	# New ones: whatever has the old ones open may end now, which would be read as the program's end.
+	rm -f in out
+	mkfifo in out
 	./breakable <in >out &
 	process=$!
 	exec 5>in 6<out

@@ -481,6 +481,27 @@ START_TEST(a_call_in_which_a_thread_was_seen_took_what_is_left)
 }
 END_TEST
 
+/* Its number is the greatest there is: the next one would be 0, which is before all looks. */
+START_TEST(a_block_of_any_number_has_its_own_looks_alone)
+{
+	struct ep_block *block;
+
+	build_look((struct look){START + 40 * STEP, 40});
+	for (unsigned i = 0; i < SLOTS - 1; i++)
+		slots[i] = slots[SLOTS - 1];
+	block = build_block_of(arena, thread, START,
+			       (uint64_t[]){build_record(CODE, 0, START), build_record(CODE, 1, 0),
+					    build_record(CODE, 0, START + 8000)},
+			       3);
+	block->sequence = UINT64_MAX;
+	build_block_seal(arena, block);
+	decode();
+	expect_exact(START);
+	expect_between(START, START + 8000, START + 4000);
+	expect_exact(START + 8000);
+}
+END_TEST
+
 START_TEST(looks_at_somebody_else_say_nothing)
 {
 	struct look look = {START + 40 * STEP + SLOW / 3, 40};
@@ -744,6 +765,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_wait_before_a_block_is_told_by_it, 0, 2);
 	tcase_add_loop_test(tests, what_came_before_an_absence_came_before_it_began, 0, 2);
 	tcase_add_loop_test(tests, a_call_in_which_a_thread_was_seen_took_what_is_left, 30, 91);
+	tcase_add_test(tests, a_block_of_any_number_has_its_own_looks_alone);
 	tcase_add_loop_test(tests, looks_at_somebody_else_say_nothing, 0, 5);
 	tcase_add_test(tests, what_was_made_before_a_look_is_not_later_though_the_thread_ended);
 	tcase_add_test(tests, records_before_a_lost_block_are_not_spread_over_the_loss);
